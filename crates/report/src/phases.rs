@@ -219,27 +219,34 @@ fn label_cell(table: &PhaseTable, row: &PhaseRow) -> Cell {
     Cell::contender(row.contender, label).notes(notes_of(row, common_memory(table)))
 }
 
+/// What has to be said with a CPU load: that other programs are in it.
+pub(crate) fn foreign_note(row: &PhaseRow) -> Option<String> {
+    let share = row.foreign_share.filter(|share| *share > FOREIGN_SHARE_MAX)?;
+    Some(format!("CPU: other programs used up to {:.0} % of the machine", share * 100.0))
+}
+
 /// The load of the machine, or where the phase was too short for it the processor time of one op.
 fn cpu_cell(row: &PhaseRow) -> Cell {
-    let foreign = row.foreign_share.filter(|share| *share > FOREIGN_SHARE_MAX).map(|share| {
-        format!("CPU: other programs used up to {:.0} % of the machine", share * 100.0)
-    });
     let cell = match (row.cpu, row.cpu_per_op) {
         (CpuLoad::Percent { percent }, _) => Cell::figure(cpu(row.cpu), percent.median),
         (CpuLoad::TooShort, Some(_)) => cpu_per_op_cell(row),
         (CpuLoad::TooShort, None) => Cell::figure(cpu(row.cpu), NONE),
         (CpuLoad::Unknown, _) => Cell::none(),
     };
-    cell.notes(foreign.into_iter().collect())
+    cell.notes(foreign_note(row).into_iter().collect())
 }
 
 /// Processor time of one op by the task clock.
 fn cpu_per_op_cell(row: &PhaseRow) -> Cell {
-    let text = |ns: f64| match ns {
+    Cell::maybe(row.cpu_per_op.map(|own| (cpu_per_op(own.ns.median), own.ns.median)))
+}
+
+/// `41.2 µs/op`.
+pub(crate) fn cpu_per_op(ns: f64) -> String {
+    match ns {
         ns if ns < 1e6 => format!("{} µs/op", three_digits(ns / 1e3)),
         ns => format!("{} ms/op", three_digits(ns / 1e6)),
-    };
-    Cell::maybe(row.cpu_per_op.map(|own| (text(own.ns.median), own.ns.median)))
+    }
 }
 
 /// A length in the words of `length`.

@@ -80,7 +80,7 @@ enum In {
 type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Listed; 55] = [
+const VALUES: [Listed; 56] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -109,6 +109,7 @@ const VALUES: [Listed; 55] = [
     ("steal_share", In::Both, |own| own.point.steal_share.into()),
     ("worker_user_ns", In::Both, |own| own.point.worker_user_ns.into()),
     ("worker_system_ns", In::Both, |own| own.point.worker_system_ns.into()),
+    ("cpu_per_op_ns", In::Both, |own| own.point.cpu_per_op_ns.into()),
     ("device_read_bytes", In::Both, |own| own.point.device_read_bytes.into()),
     ("device_written_bytes", In::Both, |own| own.point.device_written_bytes.into()),
     ("device_flushes", In::Both, |own| own.point.device_flushes.into()),
@@ -167,7 +168,8 @@ pub fn csv(header: &RunHeader, points: &[PhasePoints]) -> String {
 
 const LEGEND: &str = "In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of \
      contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to \
-     durable. Worker: processor time of the program and all it starts, or of the engine. Device: \
+     durable. Worker: processor time of the program and all it starts, or of the engine; per op: with \
+     that of kernel threads, by the task clock. Device: \
      read up to durable, written up to the next unmount. Everything else: --json.";
 
 /// Every trial's values (`show RUN --raw`): a table a workload and phase, a row a trial. Blocks and
@@ -331,6 +333,7 @@ mod tests {
             steal_share: None,
             worker_user_ns: Some(1),
             worker_system_ns: Some(2),
+            cpu_per_op_ns: Some(41.5),
             device_read_bytes: Some(0),
             device_written_bytes: None,
             device_flushes: None,
@@ -375,7 +378,7 @@ mod tests {
         for label in ["a,b", "a\"b", "a\nb", "=1+1", "<script>", " x ", "ä|b"] {
             let text = written(label);
             let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-            assert_eq!(reader.headers().unwrap().len(), 52);
+            assert_eq!(reader.headers().unwrap().len(), 53);
             let row = reader.records().next().unwrap().unwrap();
             assert_eq!(&row[4], label);
             assert_eq!(&row[20], "busy, for \"60 s\"");

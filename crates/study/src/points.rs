@@ -2,7 +2,7 @@
 
 use crate::account::TrialAccount;
 use crate::contenders::Contenders;
-use crate::cpu::{CpuLoad, steal_share};
+use crate::cpu::{CpuLoad, CpuPerOp, steal_share};
 use crate::cycles::DeviceLoad;
 use crate::ledger::{
     FLUSHES, Latency, READ, WRITTEN, phases_until_unmount, write_amplification_of,
@@ -66,6 +66,9 @@ pub struct TrialPoint {
     pub worker_user_ns: Option<u64>,
     /// Processor time of the work in the kernel; absent where another program measured.
     pub worker_system_ns: Option<u64>,
+    /// Processor time of an op by the task clock up to `durable`, of the work and of kernel threads
+    /// where these are seen.
+    pub cpu_per_op_ns: Option<f64>,
     /// Read from the device up to `durable`.
     pub device_read_bytes: Option<u64>,
     /// Written to the device up to the next unmount.
@@ -167,6 +170,7 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         steal_share: steal_share(phase),
         worker_user_ns: worker.map(|worker| worker.user_ns),
         worker_system_ns: worker.map(|worker| worker.system_ns),
+        cpu_per_op_ns: CpuPerOp::over([phase]).map(|own| own.ns.median),
         device_read_bytes: phase.counter(Window::Durable, READ),
         device_written_bytes: phase.counter(Window::Unmounted, WRITTEN),
         device_flushes: phase.counter(Window::Unmounted, FLUSHES),

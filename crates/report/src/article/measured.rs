@@ -91,7 +91,8 @@ impl Ratios {
     }
 }
 
-/// A contender's cell: `value` of the group that is shown for it, with its footnotes.
+/// A contender's cell: `value` of the group that is shown for it, with its own footnotes and those
+/// of the group.
 pub(super) fn cell(
     study: &Study,
     table: &PhaseTable,
@@ -102,7 +103,8 @@ pub(super) fn cell(
     let groups = Groups::new(table, contender, conditions);
     let Some(shown) = groups.shown else { return Cell::text(absent(table, contender)) };
     let cell = if shown.n == 0 { Cell::text("failed") } else { value(shown) };
-    cell.notes(groups.notes(study, table, conditions))
+    let notes = [cell.notes.clone(), groups.notes(study, table, conditions)].concat();
+    cell.notes(notes)
 }
 
 /// Why a contender has nothing to show.

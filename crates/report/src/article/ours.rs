@@ -5,6 +5,7 @@ use super::measured::{Conditions, Groups, Ratios, cell};
 use super::model::{OwnPhase, OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, bytes};
 use crate::labels::{contender_of, contenders};
+use crate::phases::{cpu_per_op, foreign_note};
 use crate::raw::ended;
 use crate::section::Block;
 use crate::table::{Cell, Column, Table};
@@ -63,11 +64,17 @@ impl By {
         if unit == "s" {
             return self.median_ns(row).map(bare_seconds);
         }
-        let cpu_percent = match row.cpu {
-            CpuLoad::Percent { percent } => Some(percent.median),
-            CpuLoad::TooShort | CpuLoad::Unknown => None,
-        };
-        Some(rate_text(unit, self.amount(row, unit)?, cpu_percent))
+        let amount = self.amount(row, unit)?;
+        match (row.cpu, row.cpu_per_op) {
+            (CpuLoad::Percent { percent }, _) => {
+                Some(rate_text(unit, amount, Some(percent.median)))
+            }
+            (CpuLoad::TooShort, Some(own)) => {
+                let rate = rate_text(unit, amount, None);
+                Some(format!("{}{}", rate.trim_end_matches('-'), cpu_per_op(own.ns.median)))
+            }
+            (CpuLoad::TooShort | CpuLoad::Unknown, _) => Some(rate_text(unit, amount, None)),
+        }
     }
 }
 
@@ -261,7 +268,10 @@ impl<'a> Ours<'a> {
     ) -> Cell {
         let Some(table) = table_of(run, *phase) else { return Cell::none() };
         cell(run.study, table, contender, self.conditions, |row| {
+            // Beside a length stands no CPU load.
+            let foreign = foreign_note(row).filter(|_| test.unit != "s");
             Cell::maybe(by.text(row, test.unit).zip(by.amount(row, test.unit)))
+                .notes(foreign.into_iter().collect())
         })
     }
 
@@ -305,8 +315,8 @@ impl<'a> Ours<'a> {
             _ => "cold",
         };
         let cpu = if self.conditions.limited {
-            ", CPU from start to `durable` in all tables (- where the phase was too short for a \
-             figure)"
+            ", CPU from start to `durable` in all tables (where the phase was too short for a load, \
+             processor time of an op; - where neither is known)"
         } else {
             ""
         };

@@ -4,7 +4,7 @@ mod published;
 pub(crate) mod seconds;
 
 use crate::golden::plain;
-use fsarena_model::record::{CacheState, MemoryRecord, TrialRecord};
+use fsarena_model::record::{CacheState, MemoryRecord, TaskCpu, TrialRecord, Window};
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::work::VerifyReport;
 use fsarena_reference::{Article, Shape};
@@ -99,7 +99,7 @@ fn values_under_other_conditions_are_marked() {
     }
     let text = compared([WRITE, ""], &header, &records, RunState::Done);
     let ours = text.split_once("As in 2003").unwrap().1;
-    insta::assert_snapshot!(ours, @r"
+    insta::assert_snapshot!(ours, @"
     : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
                                            ext4               xfs                   jfs       btrfs                    tmpfs
     ------------------------------------------------------------------------------------------------------------------------
@@ -127,8 +127,32 @@ fn values_under_other_conditions_are_marked() {
     [g] memory not limited, as asked
 
     How the figures of ours are read
-    Ours: medians over trials, CPU from start to `durable` in all tables (- where the phase was too short for a figure).
-    Without a mark: cold, of all planned trials, in 64 MiB of memory.
+    Ours: medians over trials, CPU from start to `durable` in all tables (where the phase was too short for a load,
+    processor time of an op; - where neither is known). Without a mark: cold, of all planned trials, in 64 MiB of memory.
+    ");
+}
+
+/// Of ext4 other programs are in the CPU load, xfs was too short for one.
+#[test]
+fn cpu_loads_are_marked_and_short_phases_have_the_time_of_an_op() {
+    let (header, mut records) = limited(&["ext4", "xfs"], 1);
+    let phase = &mut records[0].phases[0];
+    phase.worker.user_ns = 0;
+    let others = phase.windows.get_mut(&Window::Durable).unwrap();
+    others.insert("cpu.user_ns".to_owned(), 300_000_000);
+    let phase = &mut records[1].phases[0];
+    phase.task_cpu = Some(TaskCpu { worker_ns: 150_000_000, kernel_threads_ns: Some(56_000_000) });
+    for value in phase.windows.get_mut(&Window::Durable).unwrap().values_mut() {
+        *value /= 100;
+    }
+    let text = compared([WRITE, ""], &header, &records, RunState::Done);
+    let ours = text.split_once("As in 2003").unwrap().1;
+    insta::assert_snapshot!(ours.split("As in 2003").next().unwrap(), @"
+    : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
+                                                    ext4                   xfs
+    --------------------------------------------------------------------------
+    write 5000 files of 256 B, KB/s  2500.00 / 31.82 [a]  2500.00 / 41.2 µs/op
+    [a] CPU: other programs used up to 14 % of the machine
     ");
 }
 

@@ -182,7 +182,7 @@ fn fio_says_its_own_time_80() {
     ext4     10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     xfs      10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     ");
-    insta::assert_snapshot!(raw_values(&header, &records, 100, plain()), @r"
+    insta::assert_snapshot!(raw_values(&header, &records, 100, plain()), @"
     fio-job / randread: raw values
     contender  trial  block  cache    returned,    durable, ns    drained, ns    ops     asked,
                                              ns                                           bytes
@@ -211,8 +211,9 @@ fn fio_says_its_own_time_80() {
 
     In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of
     contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to durable.
-    Worker: processor time of the program and all it starts, or of the engine. Device: read up to
-    durable, written up to the next unmount. Everything else: --json.
+    Worker: processor time of the program and all it starts, or of the engine; per op: with that of
+    kernel threads, by the task clock. Device: read up to durable, written up to the next unmount.
+    Everything else: --json.
     ");
 }
 

@@ -375,7 +375,7 @@ fn raw_100() {
     let (header, records) = sample();
     let text = raw_values(&header, &records, 100, plain());
     let start = text.find("tree / archive").unwrap();
-    insta::assert_snapshot!(text[start..], @r"
+    insta::assert_snapshot!(text[start..], @"
     tree / archive: raw values, archive bzip2 (tar) of copy
     contender  trial  block  cache             returned,    durable, ns    drained, ns
                                                       ns
@@ -423,8 +423,9 @@ fn raw_100() {
 
     In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of
     contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to durable.
-    Worker: processor time of the program and all it starts, or of the engine. Device: read up to
-    durable, written up to the next unmount. Everything else: --json.
+    Worker: processor time of the program and all it starts, or of the engine; per op: with that of
+    kernel threads, by the task clock. Device: read up to durable, written up to the next unmount.
+    Everything else: --json.
     ");
 }
 
