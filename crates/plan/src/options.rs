@@ -32,7 +32,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
     if overrides.fs.is_some() || changed.factors.fs.is_empty() {
         changed.stand_ins.clear();
     }
-    keep_baseline(&mut changed, overrides);
+    keep_baseline(&mut changed, &experiment.factors.fs, overrides);
     settings::apply(&mut changed.run, overrides)?;
     if let Some(names) = &overrides.workloads {
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
@@ -52,7 +52,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
 
 /// Keeps the baseline of a file, unless it is none of the file systems that are left, or options
 /// make several contenders of it.
-fn keep_baseline(changed: &mut Experiment, overrides: &Overrides) {
+fn keep_baseline(changed: &mut Experiment, written: &[At<FsEntry>], overrides: &Overrides) {
     let Some(baseline) = &changed.run.verdicts.baseline else { return };
     let name = &baseline.value;
     let level = fs_entry::fs_entry(name, &Span::Default).ok().map(|entry| entry.level);
@@ -60,7 +60,9 @@ fn keep_baseline(changed: &mut Experiment, overrides: &Overrides) {
         |fs: &&At<FsEntry>| fs.value.text == *name || level.as_ref() == Some(&fs.value.level);
     let named = changed.factors.fs.iter().filter(is_meant).count();
     let several = overrides.levels.values().any(|levels| levels.contains(','));
-    let is_changed = overrides.fs.is_some() || changed.factors.fs.is_empty();
+    // A file without `fs` works in directories, and names one of them by its label.
+    let is_emptied = changed.factors.fs.is_empty() && !written.is_empty();
+    let is_changed = overrides.fs.is_some() || is_emptied;
     if (is_changed && named != 1) || several || devices(&overrides.on).len() > 1 {
         changed.run.verdicts.baseline = None;
     }

@@ -1,6 +1,7 @@
 //! Several RUNs compared: a forest of units, the two sides of a change, and the sentences
 //! of one RUN. Nothing is decided here.
 
+use crate::compared::Missing;
 use crate::format::count;
 use crate::json::round;
 use crate::render::text;
@@ -230,9 +231,10 @@ pub fn one_run_text(run: &str, verdicts: &Verdicts, width: usize, style: Style) 
     out
 }
 
-/// Any of the comparisons as a document: `kind` says which, `compare` has it (`compare --json`).
+/// Any of the comparisons as a document: `kind` says which, `compare` has it, `missing` what was
+/// asked and has no figures (`compare --json`).
 #[must_use]
-pub fn compare_json(kind: &str, comparison: &impl Serialize) -> Value {
+pub fn compare_json(kind: &str, comparison: &impl Serialize, missing: &[Missing]) -> Value {
     let mut value = serde_json::to_value(comparison).unwrap_or(Value::Null);
     for question in value["questions"].as_array_mut().into_iter().flatten() {
         let unit = match question["metric"].as_str() {
@@ -252,14 +254,14 @@ pub fn compare_json(kind: &str, comparison: &impl Serialize) -> Value {
         }
     }
     round(&mut value);
-    json!({ "schema": crate::json::SCHEMA, "kind": kind, "compare": value })
+    json!({ "schema": crate::json::SCHEMA, "kind": kind, "compare": value, "missing": missing })
 }
 
 /// The verdicts of one RUN as a document (`compare RUN --json`), with units in the keys.
 #[must_use]
-pub fn compare_run_json(verdicts: &Verdicts) -> Value {
-    let compare = crate::json::verdict_json(verdicts);
-    json!({ "schema": crate::json::SCHEMA, "kind": "compare-run", "compare": compare })
+pub fn compare_run_json(verdicts: &Verdicts, missing: &[Missing]) -> Value {
+    let (schema, compare) = (crate::json::SCHEMA, crate::json::verdict_json(verdicts));
+    json!({ "schema": schema, "kind": "compare-run", "compare": compare, "missing": missing })
 }
 
 /// A scale of ratios.

@@ -12,6 +12,7 @@ mod answer;
 pub mod article;
 mod bars;
 mod command;
+mod compared;
 mod context;
 mod doctor;
 mod forest;
@@ -45,6 +46,7 @@ pub use answer::{
 };
 pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
+pub use compared::{Compared, ComparedRow, Missing};
 pub use context::{Repeats, Run};
 pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};

@@ -5,7 +5,7 @@
 //! here holds these equal to what is computed. `FSARENA_WRITE_SCHEMAS=1 cargo test -p
 //! fsarena-report` writes them anew.
 
-use crate::{Answer, DatasetLine, MergedLine, PlanCost, RunLine};
+use crate::{Answer, DatasetLine, MergedLine, Missing, PlanCost, RunLine};
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
@@ -53,6 +53,8 @@ mod documents {
     pub(super) struct CompareDocument<T> {
         /// What was found.
         compare: T,
+        /// What was asked and has no figures on one side.
+        missing: Vec<Missing>,
     }
 
     #[derive(JsonSchema)]

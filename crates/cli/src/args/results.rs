@@ -146,6 +146,9 @@ pub struct CompareArgs {
     /// 128 on an error, else 0.
     #[arg(long, conflicts_with_all = ["fail_on", "require_decision"])]
     pub bisect: bool,
+    /// Print a line of CSV for each comparison, and one for each that has no figures on one side.
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

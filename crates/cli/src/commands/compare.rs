@@ -9,9 +9,9 @@ use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Stop, Verdict};
+use fsarena_report::{Compared, Style};
 use fsarena_store::{RunId, Store};
 use fsarena_study::facts;
-use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Ask, CompareError, Facts, RunOf, forest, only, sides};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -27,71 +27,44 @@ mod bisect {
 
 /// Compares RUNs.
 pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
-    match compare(args, db) {
-        Ok(found) => Ok(code(args, &found)),
+    compare(args, db).or_else(|error| {
         // Neither 1 nor 2 may come out of a mistake here: both would be a bad revision.
-        Err(error) if args.bisect && !context::is_broken_pipe(&error) => {
-            say!("fsarena: {error:#}");
-            Ok(ExitCode::from(bisect::STOP))
+        if !args.bisect || context::is_broken_pipe(&error) {
+            return Err(error);
         }
-        Err(error) => Err(error),
-    }
-}
-
-/// What a comparison came to.
-#[derive(Debug, Default)]
-struct Found {
-    /// The verdict of each comparison that has figures on both sides.
-    verdicts: Vec<Verdict>,
-    /// What was asked and has none, in words.
-    missing: Vec<String>,
-    /// Whether something is SLOWER and that was the machine: more time, equal processor time, and
-    /// others beside it.
-    by_machine: usize,
-}
-
-impl Found {
-    /// Takes one comparison: `figures` says whether both sides have some.
-    fn add(&mut self, verdict: Verdict, figures: bool, name: impl FnOnce() -> String) {
-        if figures {
-            self.verdicts.push(verdict);
-        } else {
-            self.missing.push(name());
-        }
-    }
-
-    fn count(&self, wanted: Verdict) -> usize {
-        self.verdicts.iter().filter(|verdict| **verdict == wanted).count()
-    }
+        say!("fsarena: {error:#}");
+        Ok(ExitCode::from(bisect::STOP))
+    })
 }
 
 /// The exit code for everything that was said. Comparing nothing is never a pass.
-fn code(args: &CompareArgs, found: &Found) -> ExitCode {
+fn code(args: &CompareArgs, found: &Compared) -> ExitCode {
     let fails_on = |what| args.fail_on.contains(&what);
     let slower = found.count(Verdict::Slower);
     let open = found.count(Verdict::Undecided) > 0 || !found.missing.is_empty();
     if args.bisect {
-        return ExitCode::from(match slower.cmp(&found.by_machine) {
+        let by_machine = found.rows.iter().filter(|row| row.by_machine).count();
+        return ExitCode::from(match slower.cmp(&by_machine) {
             Ordering::Greater => bisect::BAD,
-            _ if open || slower > 0 || found.verdicts.is_empty() => bisect::SKIP,
+            _ if open || slower > 0 || found.rows.is_empty() => bisect::SKIP,
             _ => 0,
         });
     }
     if fails_on(FailOn::Slower) && slower > 0 {
         return ExitCode::from(exit::SLOWER);
     }
-    if found.verdicts.is_empty() || (fails_on(FailOn::Missing) && !found.missing.is_empty()) {
+    if found.rows.is_empty() || (fails_on(FailOn::Missing) && !found.missing.is_empty()) {
         return ExitCode::from(exit::MISSING);
     }
     if args.require_decision && open { ExitCode::from(exit::UNDECIDED) } else { ExitCode::SUCCESS }
 }
 
-/// Says what has no figures, and that nothing was compared where that is so.
-fn print_missing(found: &Found) {
-    for one in &found.missing {
-        say!("not compared: {one}");
+/// Says in one line what has no figures, and in one that nothing was compared where that is so.
+fn print_missing(found: &Compared) {
+    if let Some(text) = found.missing_text() {
+        say!("{text}");
     }
-    if found.verdicts.is_empty() {
+    if found.rows.is_empty() {
         say!(
             "nothing was compared: no question that was asked has figures on both sides; \
              `fsarena show RUN` says what failed and what was not run"
@@ -100,32 +73,46 @@ fn print_missing(found: &Found) {
 }
 
 /// Prints the comparison that is asked for.
-fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Found> {
-    let found = printed(args, db)?;
-    print_missing(&found);
-    Ok(found)
-}
-
-fn printed(args: &CompareArgs, db: Option<&Path>) -> Result<Found> {
+fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     let store = open::existing(db)?;
-    if !args.before.is_empty() {
+    let found = if !args.before.is_empty() {
         let load = |names: &[String]| -> Result<Vec<ComparedRun>> {
             names.iter().map(|name| ComparedRun::read(&store, name, true)).collect()
         };
-        return both_sides(args, &load(&args.before)?, &load(&args.after)?);
-    }
-    if let Some(verdict) = watched::compare(args, &store)? {
-        return Ok(Found { verdicts: vec![verdict], ..Found::default() });
-    }
-    match args.runs.as_slice() {
-        [] => one_run(args, &store, "latest"),
-        [run] => one_run(args, &store, run),
-        several => {
-            let load = |name: &String| ComparedRun::read(&store, name, false);
-            let runs: Vec<ComparedRun> = several.iter().map(load).collect::<Result<_>>()?;
-            side_by_side(args, &runs)
+        both_sides(args, &load(&args.before)?, &load(&args.after)?)?
+    } else if watched::compare(args, &store)? {
+        // One interval a side decides nothing.
+        return Ok(ExitCode::from(match (args.bisect, args.require_decision) {
+            (true, _) => bisect::SKIP,
+            (false, true) => exit::UNDECIDED,
+            (false, false) => 0,
+        }));
+    } else {
+        match args.runs.as_slice() {
+            [] => one_run(args, &store, "latest")?,
+            [run] => one_run(args, &store, run)?,
+            several => {
+                let load = |name: &String| ComparedRun::read(&store, name, false);
+                let runs: Vec<ComparedRun> = several.iter().map(load).collect::<Result<_>>()?;
+                side_by_side(args, &runs)?
+            }
         }
+    };
+    print_missing(&found);
+    Ok(code(args, &found))
+}
+
+/// Prints a comparison in the form that is asked for.
+fn print(
+    args: &CompareArgs,
+    found: &Compared,
+    document: impl FnOnce() -> serde_json::Value,
+    tables: impl FnOnce(usize, Style) -> String,
+) -> Result<()> {
+    if args.csv {
+        return context::print(&found.csv());
     }
+    context::print_as(args.json, document, tables)
 }
 
 /// A RUN with all that its comparison needs.
@@ -190,29 +177,20 @@ fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     Ok(())
 }
 
-fn both_sides(args: &CompareArgs, before: &[ComparedRun], after: &[ComparedRun]) -> Result<Found> {
+fn both_sides(
+    args: &CompareArgs,
+    before: &[ComparedRun],
+    after: &[ComparedRun],
+) -> Result<Compared> {
     let all: Vec<&RunHeader> = before.iter().chain(after).map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let (before, after) = (runs_of(before), runs_of(after));
     let found = sides(&before, &after, &ask).map_err(refused)?;
+    let compared = Compared::of_sides(&found, &labels_of(&all, ask.pair.as_ref()));
+    let document = || fsarena_report::compare_json("compare-sides", &found, &compared.missing);
     let tables = |width, style| fsarena_report::sides_tables(&found, width, style);
-    context::print_as(args.json, || fsarena_report::compare_json("compare-sides", &found), tables)?;
-    let mut outcome = Found::default();
-    for question in &found.questions {
-        let name = |label: &str, why: &str| {
-            format!("{label} in {}:{}: {why}", question.workload, question.phase)
-        };
-        for row in &question.rows {
-            let why = row.why.as_deref().unwrap_or("a side has no figures");
-            outcome.add(row.verdict, row.ratio.is_some(), || name(&row.label, why));
-        }
-        for label in labels_of(&all, ask.pair.as_ref()) {
-            if !question.rows.iter().any(|row| row.label == label) {
-                outcome.missing.push(name(label, "neither side has figures"));
-            }
-        }
-    }
-    Ok(outcome)
+    print(args, &compared, document, tables)?;
+    Ok(compared)
 }
 
 /// Labels of all contenders, or of the pair that is asked for, each once.
@@ -222,37 +200,19 @@ fn labels_of<'h>(headers: &[&'h RunHeader], pair: Option<&(String, String)>) -> 
     labels.filter(|label| pair.is_none_or(|(a, b)| label == a || label == b)).collect()
 }
 
-fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Found> {
+fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Compared> {
     let all: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let found = forest(&runs_of(runs), &ask).map_err(refused)?;
     require_order(args, found.baseline.is_some())?;
+    let compared = Compared::of_runs(&found, &labels_of(&all, ask.pair.as_ref()));
+    let document = || fsarena_report::compare_json("compare-runs", &found, &compared.missing);
     let tables = |width, style| fsarena_report::forest_tables(&found, width, style);
-    context::print_as(args.json, || fsarena_report::compare_json("compare-runs", &found), tables)?;
-    let mut outcome = Found::default();
-    for question in &found.questions {
-        for pair in &question.pairs {
-            outcome.add(pair.verdict, pair.ratio.is_some(), || {
-                let why: Vec<String> = pair
-                    .without
-                    .iter()
-                    .map(|one| format!("RUN {}: {}", one.run, one.why))
-                    .collect();
-                format!(
-                    "{} with {} in {}:{}: {}",
-                    pair.a_label,
-                    pair.b_label,
-                    question.workload,
-                    question.phase,
-                    why.join("; ")
-                )
-            });
-        }
-    }
-    Ok(outcome)
+    print(args, &compared, document, tables)?;
+    Ok(compared)
 }
 
-fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Found> {
+fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Compared> {
     let run = store.find(selector)?;
     let header = store.header(run)?;
     print_notes(store, run, &header)?;
@@ -267,37 +227,11 @@ fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Found> {
     };
     require_order(args, verdicts.baseline.is_some())?;
     let some = only(&verdicts, &ask(args, &[&header])?).map_err(refused)?;
+    let compared = Compared::of_run(&some, args.pair.is_some());
+    let document = || fsarena_report::compare_run_json(&some, &compared.missing);
     let tables = |width, style| fsarena_report::one_run_text(&run.to_string(), &some, width, style);
-    context::print_as(args.json, || fsarena_report::compare_run_json(&some), tables)?;
-    Ok(found_in(&some, args.pair.is_some()))
-}
-
-/// What the verdicts of one RUN came to. Contenders without figures are named once a question, also
-/// those that no pair was asked of.
-fn found_in(verdicts: &Verdicts, only_pair: bool) -> Found {
-    let mut outcome = Found::default();
-    for question in &verdicts.questions {
-        let place = format!("{}:{}", question.workload, question.phase);
-        let is_asked = |label: &str| {
-            !only_pair || question.pairs.iter().any(|p| p.a_label == label || p.b_label == label)
-        };
-        for left in question.left.iter().filter(|left| is_asked(&left.label)) {
-            outcome.missing.push(format!("{} in {place}: {}", left.label, left.why));
-        }
-        for pair in &question.pairs {
-            let is_known = |label: &str| question.left.iter().any(|left| left.label == label);
-            if pair.ratio.is_some() {
-                outcome.verdicts.push(pair.verdict);
-                let by_machine = pair.verdict == Verdict::Slower && pair.machine_effect.is_some();
-                outcome.by_machine += usize::from(by_machine);
-            } else if !is_known(&pair.a_label) && !is_known(&pair.b_label) {
-                let why = pair.why.as_deref().unwrap_or("no block has values of both");
-                let (a, b) = (&pair.a_label, &pair.b_label);
-                outcome.missing.push(format!("{a} with {b} in {place}: {why}"));
-            }
-        }
-    }
-    outcome
+    print(args, &compared, document, tables)?;
+    Ok(compared)
 }
 
 /// Of every pair one is slower, where both can be the first: then somebody has to say which.

@@ -5,7 +5,6 @@ use crate::args::CompareArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_model::units::Nanos;
-use fsarena_model::verdict::Verdict;
 use fsarena_report::Style;
 use fsarena_store::{RunId, Store};
 use fsarena_study::watched::{Interval, Part, interval, side_by_side};
@@ -38,8 +37,9 @@ pub fn refuse_watched(run: RunId) -> Usage {
     ))
 }
 
-/// Prints two watched intervals next to each other, without a verdict; `None` if none is a watch.
-pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Verdict>> {
+/// Prints two watched intervals next to each other, which is always UNDECIDED; gives whether any
+/// is a watch.
+pub fn compare(args: &CompareArgs, store: &Store) -> Result<bool> {
     let parts: Vec<WatchedPart> =
         args.runs.iter().map(|text| parse_part(text)).collect::<Result<_>>()?;
     let mut headers = Vec::new();
@@ -50,7 +50,7 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Verdict>> {
     let watches = headers.iter().filter(|(_, header)| header.plan.is_watched()).count();
     if watches == 0 {
         return match parts.iter().find(|one| one.part != Part::default()) {
-            None => Ok(None),
+            None => Ok(false),
             Some(one) => {
                 refuse!("{}: only a watch has parts, and RUN {} was measured", one.text, one.run)
             }
@@ -73,10 +73,10 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Verdict>> {
     let tables = |width, style| fsarena_report::watched_pair_tables(&pair, width, style);
     context::print_as(
         args.json,
-        || fsarena_report::compare_json("compare-watched", &pair),
+        || fsarena_report::compare_json("compare-watched", &pair, &[]),
         tables,
     )?;
-    Ok(Some(pair.verdict))
+    Ok(true)
 }
 
 /// Refuses what asks for a question or a margin.
@@ -86,6 +86,7 @@ fn refuse_options(args: &CompareArgs) -> Result<()> {
         ("--question", args.question.is_some()),
         ("--all", args.all),
         ("--margin", args.margin.is_some()),
+        ("--csv", args.csv),
     ];
     match asked.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

@@ -7,6 +7,7 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Rule, Stop, StopWhy, Verdict};
 use fsarena_testkit::records::{NEW_YEAR_UNIX_NS, SECOND_NS};
 use fsarena_verdict::{Judge, verdicts};
+use proptest::prelude::*;
 
 const FIT: Rule = Rule::Fit { least: 4, most: 12 };
 
@@ -105,4 +106,68 @@ fn a_budget_that_ends_it_earlier_is_one_look_at_what_is_there() {
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.level), (Verdict::Faster, Some(0.95)));
     assert_eq!((found.agrees_with_stored_looks, found.most_blocks), (Some(true), 10));
+}
+
+/// What the runner does: block 1 in any case, then each trial that is expected to end in time.
+fn carried_out_within(header: &RunHeader, slower_after: u32) -> (Judge<'_>, u32) {
+    let budget_ns = header.plan.verdict.as_ref().and_then(|ask| ask.budget_ns);
+    let budget_ns = budget_ns.expect("there is a budget");
+    let mut judge = Judge::new(&header.plan).expect("the plan asks something");
+    let (mut used_ns, mut sequence) = (0, 0);
+    for slot in &header.plan.schedule {
+        while judge.finished().is_none() && judge.block() < slot.block {
+            judge.end_block();
+        }
+        if judge.finished().is_some() {
+            break;
+        }
+        if judge.block() > 0 && used_ns + judge.trial_ns(slot) > budget_ns {
+            judge.end_by_budget();
+            break;
+        }
+        let times = if judge.block() < slower_after { 1 } else { 3 };
+        let own = trial(slot.contender, sequence);
+        judge.add(&TrialScore { elapsed_ns: own.elapsed_ns * times, ..own });
+        used_ns += own.elapsed_ns * times;
+        sequence += 1;
+    }
+    while judge.finished().is_none() {
+        judge.end_block();
+    }
+    let used_s = u32::try_from(used_ns / SECOND_NS).expect("minutes");
+    (judge, used_s)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However small the budget is and however slow the blocks become, it wins over the fewest
+    /// blocks, and such a RUN says that it was cut off.
+    #[test]
+    fn the_budget_wins_also_below_the_fewest_blocks(
+        budget_s in 1_u64..200,
+        slower_after in 1_u32..6,
+    ) {
+        let header = two(FIT, Some(budget_s));
+        let (judge, used_s) = carried_out_within(&header, slower_after);
+        // The first block is 20 s long. A trial that became slower is not foreseen, but once.
+        let limit_s = budget_s.max(20) + 20;
+        prop_assert!(u64::from(used_s) <= limit_s, "{used_s} s of {budget_s} s");
+        prop_assert!((4..=12).contains(&judge.most_blocks()), "planned for the fewest at least");
+        let (done, most) = (judge.counted(), judge.most_blocks());
+        prop_assert!(done >= 1);
+        prop_assert_eq!(judge.finished() == Some(StopWhy::Budget), done < most);
+        let said = judge.cut_off().map(|cut_off| cut_off.to_string());
+        let left = most - done;
+        let expected = format!("{done} of {most} blocks done, {left} left");
+        match said {
+            Some(said) => {
+                prop_assert!(said.starts_with("cut off by its budget of "), "{}", said);
+                prop_assert!(said.ends_with(&expected), "{}: {}", said, expected);
+            }
+            None => prop_assert_eq!(done, most),
+        }
+        // Two blocks of 40 s are the least that the budget cannot hold.
+        prop_assert!(budget_s >= 40 || (done == 1 && judge.cut_off().is_some()));
+    }
 }

@@ -298,17 +298,17 @@ fn the_interval_of_same_is_printed() {
 
 #[test]
 fn documents_have_base_units_in_their_keys() {
-    let document = compare_json("compare-sides", &before_and_after());
+    let document = compare_json("compare-sides", &before_and_after(), &[]);
     assert_eq!((&document["schema"], &document["kind"]), (&1.into(), &"compare-sides".into()));
     let row = &document["compare"]["questions"][0]["rows"][0];
     assert_eq!(row["before"][1]["value_ns"], 1.01e9);
     assert_eq!(row["verdict"], "SLOWER");
     let mut written = before_and_after();
     written.questions[0].metric = Metric::Written;
-    let document = compare_json("compare-sides", &written);
+    let document = compare_json("compare-sides", &written, &[]);
     let row = &document["compare"]["questions"][0]["rows"][0];
     assert_eq!(row["after"][0]["value_bytes"], 1.2e9);
-    let document = compare_json("compare-runs", &three());
+    let document = compare_json("compare-runs", &three(), &[]);
     let pair = &document["compare"]["questions"][0]["pairs"][0];
     assert_eq!(pair["rows"][2]["ratio"], 0.99);
     assert_eq!(document["compare"]["unit"], "machine");
