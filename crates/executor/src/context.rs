@@ -13,11 +13,12 @@ use crate::limit::MemoryLimit;
 use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
+use fsarena_filesystems::Backing;
 use fsarena_metrics::Roots;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
-use fsarena_model::record::{ColdProof, Effective, Rank, TrialRecord};
+use fsarena_model::record::{ColdProof, Notice, Rank, TrialRecord};
 use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSays, WorkerSpec};
 use std::path::{Path, PathBuf};
@@ -143,20 +144,13 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The kernel hands syncfs(2) on to a FUSE server only where that serves a block device itself
-    /// (fuseblk): `durable` is then no later than `returned`, and not what it says.
+    /// Says where `durable` is no more than syncfs(2), of which it is not known what it holds.
     fn explain_syncfs(&mut self) {
-        let effective: &Effective = &self.record.filesystem;
-        let fstype = effective.mounted_type.as_deref().unwrap_or_default();
-        if fstype != "fuse" && !fstype.starts_with("fuse.") {
-            return;
+        let is_directory = self.fs.driver.backing() == Backing::Directory;
+        let fstype = self.record.filesystem.mounted_type.as_deref().unwrap_or_default();
+        if let Some(notice) = syncfs_notice(fstype, is_directory) {
+            self.record.notices.push(notice);
         }
-        let text = format!(
-            "mounted as {fstype}: the kernel does not pass syncfs on to the program that serves \
-             it, so `durable` does not mean that anything has reached the device"
-        );
-        let remedy = "look at the bytes written up to the unmount as well".to_owned();
-        self.notice("fuse-without-syncfs", text, Some(remedy));
     }
 
     /// Unmounts, and closes the accounts of the phases since the mount: what the unmount wrote is
@@ -219,6 +213,35 @@ impl Trial<'_> {
     }
 }
 
+/// What `durable` means on a file system of this type, where that is less than usual.
+///
+/// The kernel hands syncfs(2) on to a FUSE server only where that serves a block device itself
+/// (fuseblk): `durable` is then no later than `returned`, and not what it says. The device below a
+/// directory is not ours to flush, and it is not known whether its file system did.
+fn syncfs_notice(fstype: &str, is_directory: bool) -> Option<Notice> {
+    if fstype == "fuse" || fstype.starts_with("fuse.") {
+        let text = format!(
+            "mounted as {fstype}: the kernel does not pass syncfs on to the program that serves \
+             it, so `durable` does not mean that anything has reached the device"
+        );
+        let remedy = "look at the bytes written up to the unmount as well";
+        return Some(Notice::new("fuse-without-syncfs", text, Some(remedy)));
+    }
+    let text = match fstype {
+        _ if !is_directory => return None,
+        "tmpfs" | "ramfs" => format!(
+            "the work was done in a directory on {fstype}, which is memory: `durable` there means \
+             that the calls came back, and nothing outlives a power cut"
+        ),
+        _ => format!(
+            "the work was done in a directory on {fstype}: `durable` there is the end of syncfs; \
+             whether the device was flushed is up to {fstype} and was not checked"
+        ),
+    };
+    let remedy = "as root, --on loop:4G makes the file systems on a device of their own";
+    Some(Notice::new("directory-durable", text, Some(remedy)))
+}
+
 /// The record of a trial of which nothing has been done yet.
 #[must_use]
 pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
@@ -251,4 +274,30 @@ fn product_of(phases: &[Phase], name: &str) -> Option<String> {
 pub(crate) fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_durable_means_is_said_where_it_is_less_than_usual() {
+        let code = |fstype: &str, is_directory: bool| {
+            syncfs_notice(fstype, is_directory).map(|notice| notice.code)
+        };
+        assert_eq!(code("ext4", false), None, "on a device of ours");
+        assert_eq!(code("tmpfs", false), None, "it says itself that it is memory");
+        assert_eq!(code("fuseblk", false), None);
+        for is_directory in [false, true] {
+            let fuse = code("fuse.sshfs", is_directory);
+            assert_eq!(fuse.as_deref(), Some("fuse-without-syncfs"));
+        }
+        for fstype in ["ext4", "tmpfs", "nfs4", "overlay"] {
+            assert_eq!(code(fstype, true).as_deref(), Some("directory-durable"), "{fstype}");
+        }
+        let on_disk = syncfs_notice("ext4", true).unwrap().text;
+        assert!(on_disk.contains("whether the device was flushed is up to ext4"), "{on_disk}");
+        let in_memory = syncfs_notice("tmpfs", true).unwrap().text;
+        assert!(in_memory.contains("nothing outlives a power cut"), "{in_memory}");
+    }
 }

@@ -4,16 +4,18 @@
 use crate::support::devices::Disk;
 use crate::support::{PROGRAM, Ran, TestEnv, assert_nothing_left, has_tracing, sh};
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::clock::Drained;
 use fsarena_model::record::{CacheState, PhaseRecord, Window};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Dataset, DatasetState, Op, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A mounted file system, and a trace of the block requests of its device.
 struct Traced {
@@ -220,6 +222,48 @@ fn phases_say_how_they_were_measured() {
         let flushes = |phase: &PhaseRecord| phase.windows[&Window::Durable]["device.flushes"];
         assert!(record.phases.iter().all(|phase| fs != "ext2" || flushes(phase) > 0), "{fs}");
     }
+    assert_nothing_left(&env);
+}
+
+/// The executor sleeps long after the work is durable: no clock holds its wake-up.
+#[test]
+fn drained_leaves_out_the_wake_up_of_the_executor() {
+    let Some(env) = TestEnv::privileged(&["xfs"]) else { return };
+    let late = Duration::from_secs(1);
+    let experiment = env.long_experiment("xfs", "loop:512M", "");
+    let mut live = env.start(&["run", &experiment]);
+    let worker = live.stop_in_phase(1);
+    let executors = live.executors();
+    let signal = |signal| executors.iter().for_each(|pid| kill_process(*pid, signal).unwrap());
+    signal(Signal::STOP);
+    kill_process(worker, Signal::CONT).unwrap();
+    // At its end it waits to be heard: it uses no more CPU time, and writes nothing.
+    let used = |pid: Pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+        let stat = stat.expect("it waits for the executor");
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        (fields[0] == "S").then(|| (fields[11].to_owned(), fields[12].to_owned()))
+    };
+    let mut quiet = Instant::now();
+    let mut known = used(worker);
+    while quiet.elapsed() < late {
+        std::thread::sleep(Duration::from_millis(20));
+        let now = used(worker);
+        if now.is_none() || now != known {
+            (quiet, known) = (Instant::now(), now);
+        }
+    }
+    signal(Signal::CONT);
+    live.end().good();
+    let phase = phases(&env, 1).remove(0);
+    let late_ns = phase.clocks.drain_late_ns.expect("it was frozen");
+    let Drained::Frozen { drained_ns } = phase.clocks.drained else {
+        panic!("{:?}", phase.clocks.drained)
+    };
+    let freezing_ns = drained_ns - phase.clocks.durable_ns.unwrap();
+    println!("called {late_ns} ns after durable, freezing took {freezing_ns} ns");
+    assert!(late_ns > 900_000_000, "{late_ns}");
+    assert!(freezing_ns < late_ns / 2, "{freezing_ns} of {late_ns}");
     assert_nothing_left(&env);
 }
 

@@ -20,11 +20,17 @@ fn life_in_a_directory() {
     let ran = env.run_once(&[&["--on", &target, "--verify"], &SMALL[..]].concat()).good();
     ran.says(&["directory", "tiny-files / read-random"]);
     assert_nothing_left(&env);
+    // What the clock holds is said once on the first screen, however many phases there are.
+    let shown = env.run(&["show"]).good().stdout;
+    let (answer, _) = shown.split_once("all figures: ").unwrap();
+    assert_eq!(answer.matches("the work was done in a directory on").count(), 1, "{answer}");
     let names: Vec<_> = fs::read_dir(&target).unwrap().flatten().map(|e| e.file_name()).collect();
     assert_eq!(names, ["mine"], "the user's files, and they alone");
     let record = env.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Done);
     assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+    let codes: Vec<&str> = record.notices.iter().map(|notice| notice.code.as_str()).collect();
+    assert_eq!(codes.iter().filter(|code| **code == "directory-durable").count(), 1, "{codes:?}");
     for phase in &record.phases {
         assert_eq!(phase.cache.state, CacheState::Warm, "a directory cannot be made cold");
         assert_eq!(phase.ops, 200);
