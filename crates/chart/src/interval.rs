@@ -5,8 +5,6 @@ use crate::scale::fit;
 use crate::text;
 use std::fmt::Write as _;
 
-/// Width of a cell, in units.
-const WIDTH: f64 = 160.0;
 /// Height of a cell, in units.
 const HEIGHT: f64 = 16.0;
 /// Room at both ends for an arrow, in units.
@@ -28,12 +26,31 @@ impl Reach {
         Self((far * 1.05).min(MOST))
     }
 
-    /// The place of a ratio, and whether it lies beyond the end: −1 before, 1 after.
-    fn locate(self, ratio: f64) -> (f64, i8) {
+    /// The place of a ratio in a cell of this width, and whether it lies beyond the end: −1 before,
+    /// 1 after.
+    fn locate(self, ratio: f64, width: f64) -> (f64, i8) {
         let share = ratio.max(1e-300).ln() / self.0.ln();
         let beyond = i8::from(share > 1.0) - i8::from(share < -1.0);
-        let half = WIDTH / 2.0 - ROOM;
-        (WIDTH / 2.0 + half * share.clamp(-1.0, 1.0), beyond)
+        let half = width / 2.0 - ROOM;
+        (width / 2.0 + half * share.clamp(-1.0, 1.0), beyond)
+    }
+}
+
+/// How much room a cell has: marks and letters are equally large in both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CellRoom {
+    Wide,
+    /// Half as wide, for tables of many columns.
+    Narrow,
+}
+
+impl CellRoom {
+    /// In units.
+    fn width(self) -> f64 {
+        match self {
+            Self::Wide => 160.0,
+            Self::Narrow => 80.0,
+        }
     }
 }
 
@@ -74,15 +91,17 @@ pub struct Interval {
 impl Interval {
     /// The drawing; empty where the ratio is no number above 0.
     #[must_use]
-    pub fn draw(&self, reach: Reach) -> String {
+    pub fn draw(&self, reach: Reach, room: CellRoom) -> String {
         let Some(ratio) = fit(self.ratio).filter(|ratio| *ratio > 0.0) else {
             return String::new();
         };
         let margin = 1.0 + fit(self.margin).unwrap_or(0.0).clamp(0.0, 10.0);
-        let (from, to) = (reach.locate(1.0 / margin).0, reach.locate(margin).0);
-        let middle = WIDTH / 2.0;
+        let width = room.width();
+        let locate = |ratio: f64| reach.locate(ratio, width);
+        let (from, to) = (locate(1.0 / margin).0, locate(margin).0);
+        let middle = width / 2.0;
         let mut out = format!(
-            "<svg class=\"cell-interval {}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+            "<svg class=\"cell-interval {}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" \
              aria-label=\"",
             self.shown.class()
         );
@@ -93,7 +112,7 @@ impl Interval {
              class=\"equal\" d=\"M{middle} 0V{HEIGHT}\"/>"
         );
         if let Some((low, high)) = self.ends.filter(|(low, high)| *low > 0.0 && high >= low) {
-            let ((from, before), (to, after)) = (reach.locate(low), reach.locate(high));
+            let ((from, before), (to, after)) = (locate(low), locate(high));
             let _ = write!(out, "<path class=\"line\" d=\"M{from:.1} 8H{to:.1}\"/>");
             for (x, beyond) in [(from, before), (to, after)] {
                 if beyond != 0 {
@@ -103,7 +122,7 @@ impl Interval {
                 }
             }
         }
-        let (x, _) = reach.locate(ratio);
+        let (x, _) = locate(ratio);
         let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"8\" r=\"4\"/></svg>");
         out
     }
@@ -126,23 +145,29 @@ mod tests {
     fn equal_factors_are_equally_far_and_what_is_beyond_has_an_arrow() {
         let reach = Reach::over([0.5, 1.2].into_iter());
         let [half, one, twice] =
-            [0.5, 1.0, 2.0].map(|ratio| dot(&interval(ratio, None).draw(reach)));
-        assert_eq!(one, WIDTH / 2.0);
+            [0.5, 1.0, 2.0].map(|ratio| dot(&interval(ratio, None).draw(reach, CellRoom::Wide)));
+        assert_eq!(one, 80.0);
+        let narrow = |ratio: f64| dot(&interval(ratio, None).draw(reach, CellRoom::Narrow));
+        assert_eq!(narrow(1.0), 40.0, "in the middle of half the room");
+        assert!(narrow(0.5) < narrow(1.0) && narrow(2.0) <= 80.0 - ROOM);
         assert!((one - half - (twice - one)).abs() < 0.11, "{half} {one} {twice}");
-        let plain = interval(0.8, Some((0.7, 0.9))).draw(reach);
+        let plain = interval(0.8, Some((0.7, 0.9))).draw(reach, CellRoom::Wide);
         assert!(plain.contains("class=\"line\"") && !plain.contains("\"tip\""), "{plain}");
-        let far = interval(0.8, Some((1e-9, 1e9))).draw(reach);
+        let far = interval(0.8, Some((1e-9, 1e9))).draw(reach, CellRoom::Wide);
         assert_eq!(far.matches("\"tip\"").count(), 2, "{far}");
     }
 
     #[test]
     fn it_is_well_formed_small_and_says_what_it_shows() {
-        let text = interval(0.8, Some((0.7, 0.9))).draw(Reach::over(std::iter::empty()));
+        let text =
+            interval(0.8, Some((0.7, 0.9))).draw(Reach::over(std::iter::empty()), CellRoom::Wide);
         let document = roxmltree::Document::parse(&text).unwrap();
         assert_eq!(document.root_element().attribute("aria-label"), Some("<ext2> \"x\""));
         assert!(text.len() < 400, "{}: {text}", text.len());
         for ratio in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(interval(ratio, None).draw(Reach::over([ratio].into_iter())), "");
+            let drawn =
+                interval(ratio, None).draw(Reach::over([ratio].into_iter()), CellRoom::Wide);
+            assert_eq!(drawn, "");
         }
     }
 }

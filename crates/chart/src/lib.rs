@@ -38,7 +38,7 @@ pub use file::{PaperWidth, Unfit};
 pub use groups::{Group, Groups, Part};
 pub use heat::{Cell, Heat, Proof};
 pub use ink::Standing;
-pub use interval::{Interval, Reach, Shown};
+pub use interval::{CellRoom, Interval, Reach, Shown};
 pub use levels::{Column, Columns, ColumnsOf, Level, Levels};
 pub use sheet::{HUES, NO_HUE, Svg};
 pub use style::STYLE;

@@ -85,9 +85,18 @@ fn charts_travel_as_files_of_their_own() {
         let text = fs::read_to_string(dir.join(name)).unwrap();
         assert!(text.contains("width=\"85mm\"") && !text.contains("var("), "{name}: {text}");
     }
-    let all = report(&["--assets-format", "pdf,png"]);
+    let all = report(&["--assets-format", "pdf,png", "--width", "85mm"]);
     if all.code == Some(0) {
         assert_eq!(files().len(), 3 * drawn.len(), "{:?}", files());
+        for name in files().iter().filter(|name| !name.ends_with(".svg")) {
+            let bytes = fs::read(dir.join(name)).unwrap();
+            // 85 mm at 300 dots an inch; the width is the first number of a PNG.
+            let is_whole = match name.ends_with(".png") {
+                true => bytes[16..20] == 1004_u32.to_be_bytes(),
+                false => bytes.starts_with(b"%PDF"),
+            };
+            assert!(is_whole, "{name}: {:?}", &bytes[..24]);
+        }
     } else {
         println!("not run: rsvg-convert is not installed (librsvg2-bin)");
         all.refused(1, &["rsvg-convert, which is not installed (package librsvg2-bin)"]);

@@ -28,6 +28,8 @@ use maud::{Markup, html};
 const NAMED: usize = 8;
 /// What to mind beyond this is folded.
 const CAUTIONS: usize = 3;
+/// How the figure of a phase that only reads is called.
+const TIME: &str = "time";
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
@@ -39,7 +41,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let mut all = vec![Block::Html(html! {
         (origin(first))
         (verdict(context, first))
-        (to_mind(first))
+        (to_mind(context, first))
     })];
     let matrix = matrix(context, &answers);
     let has_matrix = matrix.is_some();
@@ -89,7 +91,7 @@ fn verdict(context: &SectionContext<'_>, answer: &Answer) -> Markup {
 
 /// What a reader must not overlook: disturbances, what was not run, what is cut off, and how to
 /// know more.
-fn to_mind(answer: &Answer) -> Markup {
+fn to_mind(context: &SectionContext<'_>, answer: &Answer) -> Markup {
     let (shown, folded) = answer.cautions.split_at(answer.cautions.len().min(CAUTIONS));
     let open = Some(&answer.undecided.sentence).filter(|_| answer.undecided.unknown > 0);
     if answer.cautions.is_empty() && answer.not_run.is_empty() && open.is_none() {
@@ -97,24 +99,68 @@ fn to_mind(answer: &Answer) -> Markup {
     }
     html! {
         div.mind role="note" {
-            @for caution in shown { p { (mended(caution)) } }
-            @if let Some(open) = open { p { b { "To decide more: " } (open) } }
+            @for caution in shown { p { (mended(context, caution)) } }
+            @if let Some(open) = open { p { b { "To decide more: " } (with_commands(open)) } }
             @for group in &answer.not_run { p { (not_run(group)) } }
             @if !folded.is_empty() {
                 details {
                     summary { (count(folded.len(), "more to mind")) }
-                    @for caution in folded { p { (mended(caution)) } }
+                    @for caution in folded { p { (mended(context, caution)) } }
                 }
             }
         }
     }
 }
 
-fn mended(caution: &Caution) -> Markup {
+fn mended(context: &SectionContext<'_>, caution: &Caution) -> Markup {
+    // Names of contenders and programs stay as they are written.
+    let contenders = &context.run.header.plan.contenders;
+    let is_name = |text: &str| contenders.iter().any(|one| text.starts_with(&one.label));
+    let begun = |text: &str| match text.starts_with("fsarena") || is_name(text) {
+        true => text.to_owned(),
+        false => capital(text),
+    };
     html! {
-        b { (capital(&caution.text)) "." }
-        @if let Some(remedy) = &caution.remedy { " " (capital(remedy)) "." }
+        (begun(&caution.text)) "."
+        @if let Some(remedy) = &caution.remedy { " " (with_commands(&begun(remedy))) "." }
     }
+}
+
+/// A sentence in which what is typed looks like it: what stands in backquotes, `fsarena doctor`,
+/// `--runs 10`.
+fn with_commands(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (with_options(part)) }
+        }
+    }
+}
+
+fn with_options(text: &str) -> Markup {
+    let is_value = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit()) || word.contains([':', ',', '/'])
+    };
+    let mut words = text.split(' ').peekable();
+    let mut first = true;
+    let mut all: Vec<Markup> = Vec::new();
+    while let Some(word) = words.next() {
+        let gap = if std::mem::take(&mut first) { "" } else { " " };
+        let takes_next = match word {
+            "fsarena" => true,
+            option if option.starts_with("--") => words.peek().is_some_and(|next| is_value(next)),
+            _ => {
+                all.push(html! { (gap) (word) });
+                continue;
+            }
+        };
+        let mut typed = word.to_owned();
+        if let Some(next) = words.next_if(|_| takes_next) {
+            typed = format!("{typed} {next}");
+        }
+        let own = typed.trim_end_matches(['.', ',', ';', ')']);
+        all.push(html! { (gap) code { (own) } (typed[own.len()..]) });
+    }
+    html! { @for one in &all { (one) } }
 }
 
 fn not_run(group: &NotRunGroup) -> Markup {
@@ -136,28 +182,43 @@ fn phases_without_figures(context: &SectionContext<'_>) -> Option<Block> {
 
 /// How the matrix is read, in one line.
 fn reading(answer: &Answer) -> Markup {
-    let figures: Vec<&str> = answer.rows.iter().map(|row| row.figure.as_str()).collect();
-    let mut known: Vec<&str> = Vec::new();
-    for figure in figures {
-        if !known.contains(&figure) {
-            known.push(figure);
-        }
-    }
+    let is_brief = answer.columns.len() > WORDS_UP_TO + 1;
     html! {
         p.note.reading {
-            (capital(&known.join(", "))) ". "
-            @if let Some(own) = answer.margin {
+            (capital(&figures(answer))) ". "
+            @if answer.columns.len() < 2 {
+                "Medians. "
+            } @else if let Some(own) = answer.margin {
                 "Dot: measured ratio to the baseline; line: where the true ratio may lie; grey "
                 "band: within " (margin(own)) ". "
             } @else {
                 "Medians; nothing was asked, so whether a difference is real is not said. "
             }
-            @if answer.is_judged && answer.columns.len() > WORDS_UP_TO + 1 {
-                "▼ faster or less, ▲ slower or more, = the same, ? not known yet. "
+            @if answer.is_judged && answer.columns.len() > 1 {
+                span.signs[!is_brief] {
+                    "▼ faster or less, ▲ slower or more, = the same, ? not known yet. "
+                }
             }
-            "Open a row for its trials, latency, CPU and bytes. " (answer.scope)
+            "Open a row for its trials, latency, CPU and bytes. " (with_commands(&answer.scope))
         }
     }
+}
+
+/// What the rows are of, each kind once.
+fn figures(answer: &Answer) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    for row in &answer.rows {
+        if !known.contains(&row.figure.as_str()) {
+            known.push(&row.figure);
+        }
+    }
+    // What only reads leaves nothing to be made safe.
+    let is_longer = known.iter().any(|one| *one != TIME && one.starts_with(TIME));
+    if is_longer && known.contains(&TIME) {
+        known.retain(|one| *one != TIME);
+        return format!("{}; where nothing is written, {TIME}", known.join(", "));
+    }
+    known.join(", ")
 }
 
 fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Vec<Block> {
@@ -342,5 +403,28 @@ fn medians(table: &PhaseTable) -> String {
         (true, false) => format!("no figures: {}", listed(&absent)),
         (false, true) => listed(&items),
         (false, false) => format!("{}; without figures: {}", listed(&items), listed(&absent)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_looks_like_it() {
+        let marked = |text: &str| with_commands(text).into_string();
+        assert_eq!(
+            marked("about 3 min more would decide 7 of them: --runs 10."),
+            "about 3 min more would decide 7 of them: <code>--runs 10</code>."
+        );
+        assert_eq!(
+            marked("fsarena doctor says what to do"),
+            "<code>fsarena doctor</code> says what to do"
+        );
+        let both = marked("as root, --on loop:4G makes it, or --full.");
+        let commands = "<code>--on loop:4G</code> makes it, or <code>--full</code>.";
+        assert_eq!(both, format!("as root, {commands}"));
+        assert_eq!(marked("a <b> b"), "a &lt;b&gt; b");
+        assert_eq!(marked("as `show --raw` says."), "as <code>show --raw</code> says.");
     }
 }

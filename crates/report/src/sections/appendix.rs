@@ -235,7 +235,9 @@ fn method(context: &SectionContext<'_>) -> Markup {
         @if let Some(verdicts) = context.run.verdicts {
             (rule_of_verdicts(verdicts.margin, elsewhere.is_some()))
         }
-        (parts::note("At length: `fsarena doc method` and `fsarena doc verdict`."))
+        p.note {
+            "At length: " code { "fsarena doc method" } " and " code { "fsarena doc verdict" } "."
+        }
     };
     html! { (parts::heading("The method in one page")) (body) }
 }
@@ -275,10 +277,14 @@ fn clocks(compared: Clock) -> Markup {
         ul {
             li { em { "returned" } ": the calls came back. This is what " code { "time cp" }
                 " measures." }
-            li { em { "durable" } ": " code { "syncfs" } " is done." }
-            li { em { "drained" } ": the file system was frozen and thawed, so that journal and "
-                "log are written back; or, where it cannot be frozen, the device's own cache was "
-                "written and it was idle for 200 ms, which are not counted." }
+            li { em { "durable" } ": what was written is behind a flush of the device. That is the "
+                "end of " code { "syncfs" } ", and a flush of ours where a file system may write "
+                "behind its own; in a directory and by a FUSE server it is " code { "syncfs" }
+                " alone." }
+            li { em { "drained" } ": durable, and the time that freezing the file system took, so "
+                "that journal and log are written back; or, where it cannot be frozen, until the "
+                "device's own cache was written and it was idle for 200 ms, which are not "
+                "counted." }
         }
         p { "This RUN compares up to " em { (compared.name()) } ", where a question names no other "
             "clock." }
@@ -308,8 +314,8 @@ fn rule_of_verdicts(within: f64, is_brought_in: bool) -> Markup {
     html! {
         p {
             strong { "Verdicts." } " In each block the logarithm of the ratio of two contenders is "
-            "taken. Below 12 blocks its mean with Student's t gives ratio and interval, from 12 "
-            "the Hodges-Lehmann estimate with the exact interval of signed ranks."
+            "taken. The ratio is the typical one of the blocks (Hodges-Lehmann); its interval is "
+            "Student's below 12 blocks, and that of exact signed ranks from 12 on."
             @if !is_brought_in {
                 " Questions, rule, margin, headline and seed are stored before block 1."
             }
@@ -331,11 +337,13 @@ fn rule_of_verdicts(within: f64, is_brought_in: bool) -> Markup {
             @else { ": the headline, fixed beforehand, is the one to quote." }
         }
         p {
-            "SAME is refused where two contenders spread in different shapes. Values that stand "
-            "out are marked and kept."
+            "SAME is refused where two contenders spread in different shapes; there, and from "
+            "fewer than 6 blocks, FASTER and SLOWER need mean, typical and median ratio on one "
+            "side. Values that stand out are marked and kept."
             @if !is_brought_in {
                 " A block is run again only for a reason that is visible without its scores: too "
-                "much of the processors taken by the hypervisor."
+                "much of the processors taken by the hypervisor, or by other programs beside one "
+                "contender."
             }
         }
     }

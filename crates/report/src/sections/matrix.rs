@@ -12,7 +12,7 @@ use crate::labels::absence;
 use crate::render::html::swatch;
 use crate::section::{Block, Unfolding, UnfoldingGroup, UnfoldingRow};
 use crate::verdict::text::{margin, ratio_text, value};
-use fsarena_chart::{Interval, Reach, Shown};
+use fsarena_chart::{CellRoom, Interval, Reach, Shown};
 use fsarena_model::verdict::Metric;
 use fsarena_study::PhaseTable;
 use maud::{Markup, PreEscaped, html};
@@ -58,7 +58,10 @@ pub(crate) fn matrix(context: &SectionContext<'_>, answers: &Answers) -> Option<
     let tables = &context.run.study.tables;
     let groups = tables.chunk_by(|a, b| a.workload == b.workload);
     Some(Unfolding {
-        caption: format!("Each contender against {}", grid.baseline_label(first)),
+        caption: match grid.others() {
+            0 => "Medians".to_owned(),
+            _ => format!("Each contender against {}", grid.baseline_label(first)),
+        },
         head: grid.head(),
         columns: first.columns.len() + 1,
         groups: groups.map(|tables| grid.group(tables, &views)).collect(),
@@ -115,7 +118,7 @@ impl Grid<'_, '_> {
                             }
                         }
                         span.chosen { "baseline: " (self.baseline_label(self.answers.first())) }
-                    } @else {
+                    } @else if self.others() > 0 {
                         "baseline: " (self.baseline_label(self.answers.first()))
                     }
                 }
@@ -250,16 +253,14 @@ impl Grid<'_, '_> {
         };
         let is_wide = self.others() <= WORDS_UP_TO;
         let title = own.map(|own| format!("{label}: {own}, {}", count_of(cell)));
+        let room = if is_wide { CellRoom::Wide } else { CellRoom::Narrow };
         html! {
-            @if self.others() <= BARS_UP_TO { (PreEscaped(interval.draw(self.reaches[at]))) }
+            @if self.others() <= BARS_UP_TO { (PreEscaped(interval.draw(self.reaches[at], room))) }
             span.change.(class) title=[title] { (change(ratio)) }
-            @if is_wide {
-                span.word.(class) { (word(row.metric, cell, answer)) }
-            } @else {
-                span.word.(class).brief {
-                    span aria-hidden="true" { (sign(cell.mark)) }
-                    span.sr { (word(row.metric, cell, answer)) }
-                }
+            // Where there is no room for the word, its sign stands for it.
+            span.word.(class).brief[!is_wide] {
+                span.sign aria-hidden="true" { (sign(cell.mark)) }
+                span.long { (word(row.metric, cell, answer)) }
             }
         }
     }
