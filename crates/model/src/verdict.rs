@@ -40,6 +40,11 @@ pub struct VerdictPlan {
     pub pairs: Pairs,
     /// Time that the RUN may take: no block is begun that is not expected to end within it.
     pub budget_ns: Option<u64>,
+    /// When the RUN began, ns since 1970: what it takes from there to its first trial (images,
+    /// staged data) is time of its budget. Absent in plans that were not carried out yet, and in
+    /// those of versions that did not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_unix_ns: Option<u64>,
     /// Blocks beyond the cap in the schedule, for those that have to be run again.
     pub spare_blocks: u32,
     /// When a block has to be run again, for a reason that is visible without its scores.

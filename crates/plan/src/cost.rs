@@ -209,8 +209,9 @@ fn assumed(op: Op) -> OpCost {
 }
 
 const ASSUMED_IMAGE_NS_PER_BYTE: f64 = 2.0;
-const ASSUMED_TRIAL_NS: f64 = 1_000_000_000.0;
-const ASSUMED_PHASE_NS: f64 = 600_000_000.0;
+/// About twice what was seen on a quiet machine: nothing waits for a fixed time.
+const ASSUMED_TRIAL_NS: f64 = 400_000_000.0;
+const ASSUMED_PHASE_NS: f64 = 300_000_000.0;
 /// Without a device there is no mkfs to speak of, nothing to chill and to wait for.
 const ASSUMED_WARM_SHARE: f64 = 0.3;
 /// An op of the null backend.

@@ -12,6 +12,7 @@ use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
+use crate::text;
 use crate::verdict;
 use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
@@ -45,7 +46,10 @@ pub fn expand(
     overrides: &Overrides,
     rules: &dyn Rules,
 ) -> Result<RunPlan, PlanError> {
-    let scale = scale(overrides)?;
+    let scale = match overrides.scale {
+        Some(scale) => text::scale(scale, &Span::Option("--scale"))?,
+        None => experiment.run.scale,
+    };
     let mut experiment = apply(experiment, overrides)?;
     find_devices(&mut experiment, rules)?;
     let entries = entries(&experiment);
@@ -138,15 +142,6 @@ pub fn schedule(seed: &Seed, blocks: u32, pairs: &[(usize, usize)]) -> Vec<Slot>
 #[must_use]
 pub fn trial_seed(plan: &RunPlan, slot: &Slot) -> Seed {
     plan.seed.child("block", u64::from(slot.block)).child("trial", u64::from(slot.position))
-}
-
-fn scale(overrides: &Overrides) -> Result<f64, PlanError> {
-    let scale = overrides.scale.unwrap_or(1.0);
-    if scale > 0.0 && scale <= 100.0 {
-        return Ok(scale);
-    }
-    let place = Span::Option("--scale");
-    Err(PlanError::new(&place, format!("a scale of {scale}"), "use a number above 0, up to 100"))
 }
 
 /// Tells block devices from directories.

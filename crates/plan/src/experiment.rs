@@ -52,6 +52,8 @@ pub struct RunSettings {
     pub rule: Option<Rule>,
     /// Seed; absent: each RUN takes its own.
     pub seed: Option<u64>,
+    /// Factor on the number of files and the size of single big ones, where `--scale` says none.
+    pub scale: f64,
     /// Clock that is compared.
     pub compare: Clock,
     /// Period of the sampler; 0: no time series.
@@ -71,6 +73,7 @@ impl Default for RunSettings {
         Self {
             rule: None,
             seed: None,
+            scale: 1.0,
             compare: Clock::Durable,
             sample_period_ns: 100_000_000,
             account: false,

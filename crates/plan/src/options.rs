@@ -6,7 +6,7 @@
 
 use crate::embedded::workload_names;
 use crate::error::{At, PlanError, Span};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, RunSettings};
 use crate::fs_entry::FsEntry;
 use crate::overrides::{Overrides, is_fio};
 use crate::question::QuestionPattern;
@@ -162,8 +162,8 @@ fn fio(path: &str, files: &[(String, String)], place: &Span) -> Result<Workload,
 
 /// The experiment that the options alone describe; `text` is its equivalent as a file.
 ///
-/// What is not said is as in `quick`, but for its cap and its budget, which are made for `quick`:
-/// there are up to 32 blocks, and as much time as they need.
+/// What is not said is as in `quick`, but for its cap, its budget and its scale, which are made for
+/// `quick`: there are up to 32 blocks of whole workloads, and as much time as they need.
 ///
 /// # Errors
 /// The first option that cannot be read.
@@ -174,6 +174,7 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
     let quick = parse::builtin("quick").expect("`quick` is part of the program");
     let mut experiment = apply(&quick, overrides)?;
     let run = &mut experiment.run;
+    run.scale = RunSettings::default().scale;
     if overrides.fs.is_some() && overrides.baseline.is_none() {
         run.verdicts.baseline = None;
     }

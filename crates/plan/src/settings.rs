@@ -27,6 +27,9 @@ pub(crate) struct Keys {
     /// Fixes the order of trials, of random reads and the contents.
     #[schemars(example = 2003)]
     seed: Option<Within<0, { i64::MAX as u64 }>>,
+    /// Factor on the number of files in sets and the size of big files; `--scale` replaces it.
+    #[schemars(example = 0.25)]
+    scale: Option<At<f64>>,
     /// The clock that is compared.
     #[schemars(example = &"durable")]
     compare: Option<Word<Clock>>,
@@ -105,9 +108,11 @@ pub(crate) fn settings(keys: Keys) -> Result<RunSettings, PlanError> {
         (None, Some(cap)) => Some(capped(cap.value.get(), &cap.place)?),
         (None, None) => None,
     };
+    let scale = keys.scale.map(|scale| text::scale(scale.value, &scale.place)).transpose()?;
     Ok(RunSettings {
         rule,
         seed: keys.seed.map(|seed| seed.0),
+        scale: scale.unwrap_or(plain.scale),
         compare: keys.compare.map_or(plain.compare, |clock| clock.0),
         sample_period_ns: keys.sample_period.map_or(plain.sample_period_ns, |period| period.0),
         verify: keys.verify.unwrap_or(plain.verify),

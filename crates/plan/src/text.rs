@@ -71,6 +71,14 @@ pub(crate) fn share_text(share: f64) -> String {
     (0..4).map(digits).find(exact).unwrap_or_else(|| format!("{share:?}"))
 }
 
+/// A factor on sizes and numbers.
+pub(crate) fn scale(scale: f64, place: &Span) -> Result<f64, PlanError> {
+    if scale > 0.0 && scale <= 100.0 {
+        return Ok(scale);
+    }
+    Err(PlanError::new(place, format!("a scale of {scale}"), "use a number above 0, up to 100"))
+}
+
 /// A number of blocks (`5`), or the fewest and the most of as many as fit into the budget
 /// (`4..12`).
 pub(crate) fn blocks(text: &str, place: &Span) -> Result<Rule, PlanError> {

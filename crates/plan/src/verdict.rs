@@ -49,6 +49,7 @@ pub(crate) fn add_verdict_plan(
         headline: None,
         pairs,
         budget_ns: settings.budget_ns,
+        begun_unix_ns: None,
         spare_blocks: spare(rule),
         limits: Limits { steal_share: settings.steal_share, foreign_share: settings.foreign_share },
     });

@@ -120,6 +120,7 @@ fn run(run: &RunSettings) -> Keys {
         None => {}
     }
     keys.put_some("seed", run.seed);
+    keys.put_unless("scale", run.scale, &RunSettings::default().scale);
     keys.put("compare", run.compare.name());
     keys.put("sample_period", period(run.sample_period_ns));
     keys.put("verify", run.verify);

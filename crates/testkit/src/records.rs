@@ -184,6 +184,7 @@ pub fn asked(plan: &RunPlan, rule: Rule) -> VerdictPlan {
         headline: Some(0),
         pairs: Pairs::All,
         budget_ns: None,
+        begun_unix_ns: None,
         spare_blocks: 0,
         limits: Limits::default(),
     }

@@ -16,7 +16,9 @@ type Cell = (usize, usize);
 pub(super) struct Durations {
     /// Each trial that was carried out, by contender, workload and block.
     trials: BTreeMap<Cell, BTreeMap<u32, u64>>,
-    /// Of all blocks so far, with the time between trials.
+    /// When the RUN began, where that is known.
+    begun_unix_ns: Option<u64>,
+    /// Of all blocks so far, with the time between trials, and before the first.
     spent_ns: u64,
     /// Of the block under way.
     block_ns: u64,
@@ -27,6 +29,11 @@ pub(super) struct Durations {
 }
 
 impl Durations {
+    /// Of a RUN that began then: what it took up to its first trial is spent as well.
+    pub(super) fn since(begun_unix_ns: Option<u64>) -> Self {
+        Self { begun_unix_ns, ..Self::default() }
+    }
+
     /// Takes a trial. What lies between it and the one before counts as well, but not for longer
     /// than that one took: a RUN that was interrupted took no time while it stood still.
     pub(super) fn add(&mut self, block: u32, cell: Cell, score: &TrialScore) {
@@ -34,6 +41,9 @@ impl Durations {
         let gap_ns = self.latest.map_or(0, |(before, length_ns)| {
             score.started_unix_ns.saturating_sub(before).min(length_ns)
         });
+        if let (None, Some(begun_ns)) = (self.latest, self.begun_unix_ns) {
+            self.spent_ns = score.started_unix_ns.saturating_sub(begun_ns);
+        }
         if self.latest.is_some() {
             self.between = (self.between.0.saturating_add(gap_ns), self.between.1 + 1);
         }
@@ -114,6 +124,17 @@ mod tests {
         assert_eq!(within(22), 1);
         assert_eq!(within(240), 10, "228 s of which 21 are gone");
         assert_eq!(durations.blocks_within(u64::MAX, 1), u32::MAX);
+    }
+
+    #[test]
+    fn what_a_run_needs_before_its_first_trial_is_spent() {
+        let mut durations = Durations::since(Some(40 * SECOND_NS));
+        durations.add(0, (0, 0), &trial(100, 10));
+        durations.add(0, (1, 0), &trial(111, 10));
+        let block_ns = durations.end_block();
+        assert_eq!(block_ns, 21 * SECOND_NS, "a block takes no longer for it");
+        let within = durations.blocks_within(240 * SECOND_NS, block_ns);
+        assert_eq!(within, 8, "228 s of which 60 and 21 are gone");
     }
 
     #[test]

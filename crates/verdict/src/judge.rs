@@ -105,7 +105,7 @@ impl<'p> Judge<'p> {
             wanted: Vec::new(),
             before: None,
             disturbances: Disturbances::default(),
-            durations: Durations::default(),
+            durations: Durations::since(ask.begun_unix_ns),
             fitting: None,
             latest_unix_ns: 0,
         };

@@ -59,7 +59,7 @@ pub struct RunArgs {
     /// Multiply files and the size of large files.
     ///
     /// The number of files in sets and the size of single large files; in cycles also the updates,
-    /// the period and the second load.
+    /// the period and the second load. Replaces the scale of the experiment (`quick` has one).
     #[arg(long, value_name = "FACTOR", help_heading = WHAT)]
     pub scale: Option<f64>,
     #[command(flatten)]

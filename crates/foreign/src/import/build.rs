@@ -209,6 +209,7 @@ impl Measured {
                 questions,
                 pairs: Pairs::All,
                 budget_ns: None,
+                begun_unix_ns: None,
                 spare_blocks: 0,
                 limits: Limits::default(),
             }),

@@ -195,6 +195,31 @@ fn scale_touches_numbers_and_single_big_files_only() {
     assert_eq!(at(100.0), ((1_000_000, 4096, 100), (1, 25_600 << 20, 0)));
 }
 
+/// A file says its own scale, the option replaces it, and whole workloads are meant where options
+/// alone describe the work.
+#[test]
+fn a_file_has_a_scale_of_its_own() {
+    let text = |scale: &str| {
+        let run = format!("[run]\nscale = {scale}\n[factors]");
+        file("fs = \"ext4\"\ndevice = \"loop:2G\"").replace("[factors]", &run)
+    };
+    let experiment = parse(&text("0.5"), "t.toml").unwrap();
+    let at = |scale: Option<f64>| {
+        let overrides = Overrides { scale, ..Overrides::default() };
+        let plan = expand(&experiment, &overrides, &TestRules).unwrap();
+        (plan.scale, plan.workloads[0].dataset.files)
+    };
+    assert_eq!((at(None), at(Some(1.0))), ((0.5, 5_000), (1.0, 10_000)));
+    let again = parse(&to_toml(&experiment), "t.toml").unwrap();
+    assert_eq!(again.run.scale, 0.5);
+    let error = parse(&text("0"), "t.toml").unwrap_err();
+    assert_eq!((&*error.what, error.place.to_string()), ("a scale of 0", "t.toml:4:9".to_owned()));
+    let quick = builtin::experiment("quick").unwrap();
+    assert_eq!(quick.run.scale, 0.25);
+    let options = options("ext4", &["loop:2G"]);
+    assert_eq!(from_options(&options).unwrap().run.scale, 1.0);
+}
+
 #[test]
 fn the_builtin_experiments_expand() {
     for name in builtin::experiment_names() {

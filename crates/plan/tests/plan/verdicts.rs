@@ -237,7 +237,7 @@ fn quick_is_one_look_and_the_articles_repeat_as_they_did() {
         let experiment = builtin::experiment(name).unwrap();
         let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
         let rule = match name {
-            "quick" | "quick-all" => Rule::Fit { least: 4, most: 12 },
+            "quick" | "quick-all" => Rule::Fit { least: 4, most: 24 },
             _ => Rule::Fixed { blocks: 3 },
         };
         assert_eq!(verdict(&plan).rule, rule, "{name}");
@@ -319,6 +319,7 @@ fn settings_are_written_and_read_the_same() {
     [run]
     cap = 16
     seed = 7
+    scale = 0.25
     compare = "durable"
     sample_period = "100 ms"
     verify = false

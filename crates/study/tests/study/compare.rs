@@ -73,6 +73,7 @@ impl Made {
             headline: Some(0),
             pairs: Pairs::Baseline { contender: 0 },
             budget_ns: None,
+            begun_unix_ns: None,
             spare_blocks: 0,
             limits: Limits::default(),
         });

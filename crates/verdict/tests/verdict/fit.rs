@@ -67,6 +67,19 @@ fn the_number_is_fixed_after_block_one_and_the_same_for_whoever_replays_it() {
     assert!(!again.may_want(last(12)));
 }
 
+/// An image that took two minutes to write leaves room for fewer blocks.
+#[test]
+fn the_time_before_the_first_trial_is_part_of_the_budget() {
+    let mut header = two(FIT, Some(240));
+    let begun = NEW_YEAR_UNIX_NS - 120 * SECOND_NS;
+    header.plan.verdict.as_mut().expect("the plan asks something").begun_unix_ns = Some(begun);
+    let (scores, stop) =
+        carry_out(&header, &|contender, sequence| Some(trial(contender, sequence)));
+    assert_eq!(stop, Stop { blocks: 5, why: StopWhy::Cap }, "108 s, of which 21 for the first");
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).expect("the plan asks something");
+    assert_eq!((found.blocks_counted, found.most_blocks), (5, 5));
+}
+
 /// What the first block took, had it been run undisturbed, is not known: the next one says it.
 #[test]
 fn a_first_block_that_is_run_again_fixes_nothing() {

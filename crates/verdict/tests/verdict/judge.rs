@@ -35,6 +35,7 @@ pub fn header(labels: &[&str], rule: Rule) -> RunHeader {
         headline: Some(0),
         pairs: Pairs::All,
         budget_ns: None,
+        begun_unix_ns: None,
         spare_blocks: spare,
         limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2) },
     });

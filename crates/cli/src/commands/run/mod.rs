@@ -66,6 +66,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     }
     let title = match &args.title {
         Some(title) => title.clone(),
+        None if overrides.scale.is_none() => experiment.title.clone(),
         None => fsarena_plan::at_scale(&experiment.title, plan.scale),
     };
     let mut header = RunHeader { title, ..header(&experiment, plan, place, findings) };
@@ -78,11 +79,14 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
 
 fn header(
     experiment: &Experiment,
-    plan: RunPlan,
+    mut plan: RunPlan,
     place: RunPlace,
     findings: Vec<Finding>,
 ) -> RunHeader {
     let now_unix_ns = context::unix_ns();
+    if let Some(ask) = &mut plan.verdict {
+        ask.begun_unix_ns = Some(now_unix_ns);
+    }
     RunHeader {
         uid: context::new_uid(now_unix_ns),
         experiment: experiment.name.clone(),

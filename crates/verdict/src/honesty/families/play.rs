@@ -91,6 +91,7 @@ impl<'t> Prepared<'t> {
             headline: None,
             pairs: scenario.pairs.planned(),
             budget_ns: course.budget_ns,
+            begun_unix_ns: None,
             spare_blocks: 0,
             limits: Limits::default(),
         };
