@@ -51,15 +51,16 @@ fn cut_off(answer: &Answer) -> Option<Caution> {
         _ => "",
     };
     let left = course.trials_planned.saturating_sub(course.trials);
+    let trials = count(course.trials_planned, "trial");
+    // Trials of a block that was run again are in no plan.
+    let more = match course.blocks.saturating_sub(course.blocks_counted) {
+        0 => format!("{} of {at_most}{trials}, {left} left", course.trials),
+        again => format!("{again} more were disturbed and run again"),
+    };
+    let planned = count(course.blocks_planned as usize, "block");
+    let (done, ended) = (course.blocks_counted, &course.ended);
     Some(caution(
-        format!(
-            "cut off after {} of {at_most}{} ({} of {at_most}{}, {left} left), since {}",
-            course.blocks,
-            count(course.blocks_planned as usize, "block"),
-            course.trials,
-            count(course.trials_planned, "trial"),
-            course.ended
-        ),
+        format!("cut off after {done} of {at_most}{planned} ({more}), since {ended}"),
         None,
     ))
 }

@@ -24,6 +24,7 @@ pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> Course {
     };
     let recorded = run.records.iter().map(|record| record.key.block + 1).max().unwrap_or(0);
     let blocks = run.verdicts.map_or(recorded, |verdicts| verdicts.blocks_done);
+    let blocks_counted = run.verdicts.map_or(recorded, |verdicts| verdicts.blocks_counted);
     let blocks_planned = match (rule, run.verdicts) {
         // The first block has said how many fit.
         (Some(Rule::Fit { .. }), Some(verdicts)) => verdicts.most_blocks,
@@ -34,6 +35,7 @@ pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> Course {
         state: run.study.state,
         rule,
         blocks,
+        blocks_counted,
         blocks_planned,
         trials: run.study.trials_recorded,
         trials_planned: if is_cut_off { in_plan } else { run.study.trials_planned },

@@ -80,6 +80,8 @@ pub struct Course {
     pub rule: Option<Rule>,
     /// Blocks carried out.
     pub blocks: u32,
+    /// Of these, those that count: a block that others disturbed on one side is run again.
+    pub blocks_counted: u32,
     /// Most blocks that the plan has.
     pub blocks_planned: u32,
     /// Trials with a record.

@@ -219,6 +219,8 @@ impl Grid<'_, '_> {
     fn cell(&self, at: usize, row: &AnswerRow, cell: &AnswerCell, label: &str) -> Markup {
         let answer = &self.answers.0[at];
         let shown = match cell.mark {
+            // What the machine did is no property of the contender.
+            _ if cell.machine_effect.is_some() => Shown::Nothing,
             Mark::Faster => Shown::Less,
             Mark::Slower => Shown::More,
             Mark::Same => Shown::Same,
@@ -259,7 +261,9 @@ impl Grid<'_, '_> {
             span.change.(class) title=[title] { (change(ratio)) }
             // Where there is no room for the word, its sign stands for it.
             span.word.(class).brief[!is_wide] {
-                span.sign aria-hidden="true" { (sign(cell.mark)) }
+                span.sign aria-hidden="true" {
+                    (sign(cell.mark)) @if cell.machine_effect.is_some() { "*" }
+                }
                 span.long { (word(row.metric, cell, answer)) }
             }
         }
@@ -289,6 +293,7 @@ fn word(metric: Metric, cell: &AnswerCell, answer: &Answer) -> String {
     let is_time = matches!(metric, Metric::Time | Metric::P99);
     match cell.mark {
         Mark::Baseline => String::new(),
+        _ if cell.machine_effect.is_some() => "the machine".to_owned(),
         Mark::Faster if is_time => "faster".to_owned(),
         Mark::Slower if is_time => "slower".to_owned(),
         Mark::Faster => "less".to_owned(),

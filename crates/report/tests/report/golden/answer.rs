@@ -260,6 +260,17 @@ fn a_run_that_its_budget_cut_off_says_so() {
     ");
 }
 
+/// Two blocks more were carried out than count.
+#[test]
+fn blocks_that_were_run_again_are_not_among_those_of_a_run_that_was_cut_off() {
+    let mut sample = cut_off();
+    sample.verdicts.as_mut().unwrap().blocks_counted = 2;
+    let text = sample.text();
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = "cut off after 2 of 8 blocks (2 more were disturbed and run again), since its budget";
+    assert!(flat.contains(cut), "{text}");
+}
+
 /// `show` and Markdown say it where they say the state of a RUN that came to its end.
 #[test]
 fn a_run_that_was_cut_off_is_not_called_done() {
