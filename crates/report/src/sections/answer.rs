@@ -187,7 +187,7 @@ fn reading(answer: &Answer) -> Markup {
         p.note.reading {
             (capital(&figures(answer))) ". "
             @if answer.columns.len() < 2 {
-                "Medians. "
+                "Medians, least and most. "
             } @else if let Some(own) = answer.margin {
                 "Dot: measured ratio to the baseline; line: where the true ratio may lie; grey "
                 "band: within " (margin(own)) ". "

@@ -230,6 +230,11 @@ impl Grid<'_, '_> {
         let Some(ratio) = cell.ratio.filter(|_| is_compared(cell.mark)) else {
             return html! {
                 @if let Some(own) = &own { span.value { (own) } }
+                // One contender alone has room for its range.
+                @if let (0, Some((min, max))) = (self.others(), cell.min.zip(cell.max)) {
+                    span.quiet { (value(row.metric, min)) " – " (value(row.metric, max)) ", "
+                        (count_of(cell)) }
+                }
                 @if cell.mark != Mark::Baseline {
                     " " span.quiet title=[cell.why.as_ref()] { (word(row.metric, cell, answer)) }
                 }

@@ -94,6 +94,10 @@ fn browser_unfolds_a_row_by_its_name_and_by_a_click_on_it() {
             page.evaluate(open).unwrap();
         }
         assert!(number(&page, shown) > 300.0, "charts and tables");
+        // A table within a row is no wider than it has to be, and its headings stay above it.
+        let sticky = "[...document.querySelectorAll('.inner thead th')]
+            .filter(at => getComputedStyle(at).position === 'sticky').length";
+        assert_eq!(number(&page, sticky), 0.0);
         assert_eq!(page.too_wide().unwrap(), NONE);
         if view.script {
             keep("quick-unfolded.png", &page.picture().unwrap()).unwrap();
