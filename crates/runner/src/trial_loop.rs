@@ -91,6 +91,12 @@ impl DecisionProgress<'_> {
     }
 }
 
+/// Number of the block under way among those that count, from 1: one that is run again keeps its
+/// number, so that the last is never "block 9 of 7".
+fn number_of_block(judge: &Judge<'_>) -> usize {
+    judge.counted() as usize + 1
+}
+
 impl<'a> TrialLoop<'a> {
     /// Nothing done yet.
     pub(crate) fn new(
@@ -202,7 +208,8 @@ impl<'a> TrialLoop<'a> {
         while judge.finished().is_none() && judge.block() < slot.block {
             let end = judge.end_block();
             if let Some(why) = &end.rerun {
-                self.progress.message(&format!("block {} is run again: {why}", judge.block()));
+                let number = number_of_block(judge);
+                self.progress.message(&format!("block {number} is run again: {why}"));
             }
             if let Some(look) = &end.look {
                 self.looked(look, judge)?;
@@ -231,7 +238,7 @@ impl<'a> TrialLoop<'a> {
         let left_ns = decisions.left_ns(block.filter(|slot| slot.block == judge.block()));
         let looks = matches!(ask.rule, Rule::Looks { .. }) && !judge.looks().is_empty();
         self.progress.block(&BlockProgress {
-            number: judge.block() as usize + 1,
+            number: number_of_block(judge),
             blocks: decisions.blocks(ask.rule),
             trials,
             decided: looks.then(|| (judge.decided_pairs(), judge.pairs())),
@@ -318,5 +325,76 @@ impl<'a> TrialLoop<'a> {
             boot_id: self.owner.boot_id.clone(),
             first_sequence,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::run::RunHeader;
+    use fsarena_model::verdict::{Limits, VerdictPlan};
+    use fsarena_testkit::records::{self, SECOND_NS};
+    use std::time::Duration;
+
+    const FIT: Rule = Rule::Fit { least: 2, most: 12 };
+
+    /// Two contenders, one workload, four minutes, and two spare blocks.
+    fn header() -> RunHeader {
+        let contenders =
+            vec![records::contender("ext4", "ext4", 1), records::contender("xfs", "xfs", 1)];
+        let mut header = records::header(contenders, vec![records::big_file()], 14);
+        let asked = records::asked(&header.plan, FIT);
+        let budget_ns = Some(240 * SECOND_NS);
+        let limits = Limits { steal_share: Some(0.2), ..Limits::default() };
+        header.plan.verdict = Some(VerdictPlan { spare_blocks: 2, budget_ns, limits, ..asked });
+        header
+    }
+
+    /// Two blocks of two trials of 10 s, the second of them beside a hypervisor that took half of
+    /// the machine.
+    fn after_a_block_to_run_again(header: &RunHeader) -> Judge<'_> {
+        let mut judge = Judge::new(&header.plan).expect("the plan asks");
+        for sequence in 0..4u32 {
+            let mut score = TrialScore::from_record(&records::record(header, sequence));
+            score.elapsed_ns = 10 * SECOND_NS;
+            for phase in &mut score.phases {
+                phase.machine_ns = Some(2 * SECOND_NS);
+                phase.steal_ns = Some(u64::from(sequence / 2) * SECOND_NS);
+            }
+            judge.add(&score);
+            if sequence % 2 == 1 {
+                let end = judge.end_block();
+                assert_eq!(end.rerun.is_some(), sequence == 3);
+            }
+        }
+        judge
+    }
+
+    #[test]
+    fn a_block_that_is_run_again_keeps_its_number() {
+        let header = header();
+        let judge = after_a_block_to_run_again(&header);
+        assert_eq!((judge.block(), judge.most_blocks()), (2, 11));
+        assert_eq!(number_of_block(&judge), 2, "the second is done once more");
+    }
+
+    /// What is run again is begun as any other block: only where it is expected to end in time.
+    #[test]
+    fn blocks_that_are_run_again_stay_within_the_budget() {
+        let header = header();
+        let after = |used_s: u64| {
+            let begun = Instant::now().checked_sub(Duration::from_secs(used_s));
+            let limit_ns = Some(240 * SECOND_NS);
+            DecisionProgress {
+                judge: Some(after_a_block_to_run_again(&header)),
+                budget: Budget::new(limit_ns, 0, begun.expect("the machine is up for so long")),
+                allowed: None,
+            }
+        };
+        assert!(after(40).has_time());
+        assert!(!after(220).has_time(), "17 s are left of a block of 20 s");
+        let slot = &header.plan.schedule[4];
+        assert!(after(220).has_time_for(slot), "one trial of 10 s");
+        assert!(!after(230).has_time_for(slot));
     }
 }
