@@ -67,9 +67,11 @@ fn resumed_after(end: fn(&Live<'_>), attempts_at_second: usize) {
     assert_nothing_left(&env);
 }
 
+/// The plan of a RUN, but for the moment it began.
 fn plan_of(env: &TestEnv, run: u32) -> serde_json::Value {
     let shown = env.run(&["show", &run.to_string(), "--json"]).good().json();
-    let plan = shown["run"]["plan"].clone();
+    let mut plan = shown["run"]["plan"].clone();
+    assert!(plan.as_object_mut().unwrap().remove("begun_unix_ns").is_some(), "{shown}");
     assert!(plan["schedule"].is_array(), "{shown}");
     plan
 }

@@ -13,7 +13,7 @@ const EQUAL: &str = "fs = [\"ext4\", \"ext4\"]";
 
 /// Four times as slow: decided at the first look.
 #[test]
-fn a_known_difference_is_found() {
+fn loop_alone_a_known_difference_is_found() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let file = env.known("cap = 8", FAR, &["create"]);
     let ran = env.run(&["run", &file, "--require-decision"]).good();
