@@ -200,6 +200,11 @@ pub struct Limits {
     /// kernel is not in it, and a file system that a process serves (FUSE) has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_share: Option<f64>,
+    /// Whether phases under 100 clock ticks count as well: where there are any, all phases of a
+    /// contender in a block are looked at together, where these are long enough. Absent in plans of
+    /// versions that passed them over.
+    #[serde(default)]
+    pub short_phases: bool,
 }
 
 /// What is said of two contenders.

@@ -51,7 +51,11 @@ pub(crate) fn add_verdict_plan(
         budget_ns: settings.budget_ns,
         begun_unix_ns: None,
         spare_blocks: spare(rule),
-        limits: Limits { steal_share: settings.steal_share, foreign_share: settings.foreign_share },
+        limits: Limits {
+            steal_share: settings.steal_share,
+            foreign_share: settings.foreign_share,
+            short_phases: true,
+        },
     });
     // A phase that only one contender runs would be an empty headline.
     let has_pairs = |question: &&Question| !plan.asked_pairs(question).is_empty();

@@ -1,6 +1,7 @@
 //! What `run` prints when nothing else is asked for: one screen, and progress beside it.
 
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left};
+use fsarena_store::{RunId, Store};
 
 /// As `quick` in small: two that are equal, so that something stays open, and one whose program is
 /// not there; as many blocks as fit into the budget.
@@ -13,6 +14,7 @@ budget = "40 s"
 seed = 1
 margin = "0.01%"
 steal_limit = "none"
+foreign_limit = "none"
 sample_period = "0 ms"
 [factors]
 fs = ["ext4", "ext4", "nobody"]
@@ -70,6 +72,11 @@ fn a_run_answers_on_one_screen() {
     if let Some(options) = undecided["options"].as_str() {
         says(options);
     }
+
+    // The image is written within the budget.
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let header = store.header(RunId(1)).unwrap();
+    assert_eq!(header.plan.verdict.unwrap().begun_unix_ns, Some(header.created_unix_ns));
 
     // Beside it, where the eye is while it waits.
     let progress = |line: &&str| line.starts_with("block 2 of ") && line.contains(" left of 40s");

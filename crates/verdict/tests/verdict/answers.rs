@@ -5,7 +5,7 @@ use crate::judge::{MS, carry_out, header, noise, score};
 use fsarena_model::contender::{Cache, ExternalFs};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunHeader;
-use fsarena_model::score::TrialScore;
+use fsarena_model::score::{PhaseScore, TrialScore};
 use fsarena_model::verdict::{METHOD_VERSION, Rule, Stop, StopWhy, Verdict};
 use fsarena_stats::Looks;
 use fsarena_testkit::records::{self, SECOND_NS};
@@ -163,6 +163,40 @@ fn a_block_with_foreign_load_on_one_side_is_run_again() {
     let mut unlimited = header.clone();
     unlimited.plan.verdict.as_mut().unwrap().limits.foreign_share = None;
     assert_eq!(answered(&unlimited, &one_sided).rerun, []);
+}
+
+/// Six phases of a tenth of a second on two processors: none tells by itself, all together do.
+#[test]
+fn foreign_load_and_steal_are_seen_in_short_phases_too() {
+    let short = |sequence: u32, foreign: f64, steal: f64| {
+        let mut one = score(sequence, 100.0 * MS * noise(sequence, 0.02));
+        let phase = &mut one.phases[0];
+        phase.machine_ns = Some(SECOND_NS / 5);
+        phase.covariates.foreign_ns = Some((foreign * SECOND_NS as f64 / 5.0) as u64);
+        phase.steal_ns = Some((steal * SECOND_NS as f64 / 5.0) as u64);
+        let others = (1..6).map(|n| PhaseScore { name: format!("w{n}"), ..one.phases[0].clone() });
+        let others: Vec<PhaseScore> = others.collect();
+        one.phases.extend(others);
+        one
+    };
+    let header = header(&["new", "old"], LOOKS);
+    let loaded = |header: &RunHeader, foreign: f64, steal: f64| {
+        let value = |contender: usize, sequence: u32| match (sequence, contender) {
+            (2..4, 0) => short(sequence, foreign, steal),
+            _ => short(sequence, 0.02, 0.0),
+        };
+        answered(header, &value).rerun.iter().map(|one| one.why.clone()).collect::<Vec<_>>()
+    };
+    let one_sided = "other programs had 64 % of the CPU time in all phases of new and 2 % in those \
+                     of old; the limit for the difference is 20 %";
+    assert_eq!(loaded(&header, 0.64, 0.0), [one_sided]);
+    let stolen = "the hypervisor took 30 % of the CPU time in all phases of new; the limit is 20 %";
+    assert_eq!(loaded(&header, 0.02, 0.3), [stolen]);
+    assert!(loaded(&header, 0.2, 0.2).is_empty(), "within the limits");
+    // As it was decided when it was planned.
+    let mut older = header.clone();
+    older.plan.verdict.as_mut().unwrap().limits.short_phases = false;
+    assert!(loaded(&older, 0.64, 0.3).is_empty());
 }
 
 /// More time for the same work, and others had the machine meanwhile.

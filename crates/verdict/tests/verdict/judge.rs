@@ -37,7 +37,7 @@ pub fn header(labels: &[&str], rule: Rule) -> RunHeader {
         budget_ns: None,
         begun_unix_ns: None,
         spare_blocks: spare,
-        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2) },
+        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2), short_phases: true },
     });
     header
 }

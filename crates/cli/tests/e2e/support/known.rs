@@ -18,11 +18,11 @@ impl TestEnv {
     /// An experiment of a few files on `fs`; `run` and `factors` end their tables.
     ///
     /// Compared up to `returned`: a syncfs waits for whatever else the machine writes. No block is
-    /// run again for what a hypervisor took.
+    /// run again for what a hypervisor or other programs took.
     pub fn known(&self, run: &str, factors: &str, phases: &[&str]) -> String {
         let text = format!(
             "schema = 1\nname = \"known\"\n[run]\nseed = 1\ncompare = \"returned\"\n\
-             steal_limit = \"none\"\nsample_period = \"0 ms\"\n{run}\n\
+             steal_limit = \"none\"\nforeign_limit = \"none\"\nsample_period = \"0 ms\"\n{run}\n\
              [factors]\ndevice = \"ram:64M\"\ncache = \"warm\"\n{factors}\n\
              [[workload]]\nname = \"few\"\nfiles = 20\nsize = \"4 KiB\"\nphases = {phases:?}\n"
         );

@@ -17,7 +17,7 @@ fn sample(rule: Rule) -> RunPlan {
     contenders[3].levels.cache = Cache::Warm;
     let header = records::header(contenders, vec![small_files()], rule.blocks());
     let verdict = VerdictPlan {
-        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2) },
+        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2), short_phases: true },
         ..records::asked(&header.plan, rule)
     };
     RunPlan { verdict: Some(verdict), ..header.plan }
