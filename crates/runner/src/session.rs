@@ -164,7 +164,6 @@ mod tests {
     use fsarena_model::run::RunHeader;
     use fsarena_model::spec::{Drain, TargetSpec, TrialKey};
     use fsarena_testkit::records;
-    use std::os::unix::fs::PermissionsExt as _;
 
     fn spec(header: &RunHeader) -> TrialSpec {
         let contender = header.plan.contenders[0].clone();
@@ -205,8 +204,7 @@ mod tests {
         let header = records::header(contenders, vec![records::big_file()], 1);
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("program");
-        std::fs::write(&program, format!("#!/bin/sh\nread line\n{script}\n")).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        fsarena_testkit::write_script(&program, &format!("read line\n{script}"));
         let interrupts = AtomicUsize::new(interrupts);
         let request = Request {
             header: &header,

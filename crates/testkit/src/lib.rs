@@ -6,7 +6,9 @@ pub mod kernels;
 pub mod records;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -18,6 +20,26 @@ pub fn why_no_loop_devices() -> Option<&'static str> {
         return Some("needs root");
     }
     (!Path::new("/dev/loop-control").exists()).then_some("no /dev/loop-control")
+}
+
+/// Makes the shell script `path`, which does `text`. Another process writes it: a file this one
+/// has open for writing is held by each child a thread of it forks meanwhile, and cannot be
+/// executed (`ETXTBSY`).
+///
+/// # Panics
+/// When install(1) is missing or `path` cannot be written.
+pub fn write_script(path: &Path, text: &str) {
+    let mut install = Command::new("install")
+        .args(["-m", "755", "/dev/stdin"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("install(1) starts");
+    let mut stdin = install.stdin.take().expect("stdin is a pipe");
+    write!(stdin, "#!/bin/sh\n{text}\n").expect("install(1) reads its input");
+    drop(stdin);
+    let status = install.wait().expect("install(1) is a child");
+    assert!(status.success(), "install(1) of {}: {status}", path.display());
 }
 
 /// A fake `/proc`, `/sys` and `/etc` in a temporary directory: every kernel oddity as a fixture. It

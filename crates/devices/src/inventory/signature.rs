@@ -157,7 +157,6 @@ fn unknown(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn the_output_of_both_programs_is_read() {
@@ -176,9 +175,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for (name, script) in [("wipefs", wipefs), ("blkid", blkid)] {
             if !script.is_empty() {
-                let path = dir.path().join(name);
-                std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-                std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+                fsarena_testkit::write_script(&dir.path().join(name), script);
             }
         }
         let file = tempfile::NamedTempFile::new().unwrap();

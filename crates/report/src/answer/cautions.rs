@@ -55,6 +55,7 @@ fn cut_off(answer: &Answer) -> Option<Caution> {
     // Trials of a block that was run again are in no plan.
     let more = match course.blocks.saturating_sub(course.blocks_counted) {
         0 => format!("{} of {at_most}{trials}, {left} left", course.trials),
+        1 => "one more was disturbed and run again".to_owned(),
         again => format!("{again} more were disturbed and run again"),
     };
     let planned = count(course.blocks_planned as usize, "block");

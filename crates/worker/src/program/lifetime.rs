@@ -163,7 +163,6 @@ pub(super) fn errno_in(text: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
     use std::time::Instant;
 
     #[test]
@@ -201,29 +200,15 @@ mod tests {
 
     fn script(dir: &tempfile::TempDir, text: &str) -> Program {
         let path = dir.path().join("program");
-        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        fsarena_testkit::write_script(&path, text);
         Program { name: "program".to_owned(), path }
-    }
-
-    /// Another thread that forks holds the script open for writing for a moment (`ETXTBSY`).
-    fn version_of_script(found: &Program, limit: Duration) -> String {
-        for _ in 0..100 {
-            match version_within(found, limit) {
-                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
-                other => return other.unwrap(),
-            }
-        }
-        panic!("the script stays busy");
     }
 
     #[test]
     fn a_version_is_the_first_line_that_is_printed() {
         let dir = tempfile::tempdir().unwrap();
         let soon = Duration::from_secs(10);
-        let printed = |text: &str| version_of_script(&script(&dir, text), soon);
+        let printed = |text: &str| version_within(&script(&dir, text), soon).unwrap();
         assert_eq!(printed("echo; echo \" 7 for $1 \"; echo more"), "7 for --version");
         assert_eq!(printed("echo version 7 >&2"), "version 7");
         assert_eq!(printed("echo unknown option >&2; exit 2"), "", "a complaint is no version");
@@ -235,7 +220,10 @@ mod tests {
     fn a_program_that_does_not_answer_is_ended() {
         let dir = tempfile::tempdir().unwrap();
         let start = Instant::now();
-        assert_eq!(version_of_script(&script(&dir, "sleep 100"), Duration::from_millis(100)), "");
+        assert_eq!(
+            version_within(&script(&dir, "sleep 100"), Duration::from_millis(100)).unwrap(),
+            ""
+        );
         assert!(start.elapsed() < Duration::from_secs(50));
     }
 }
