@@ -65,12 +65,12 @@ pub enum Rule {
         /// Their number.
         blocks: u32,
     },
-    /// Once, after as many blocks as fit into the budget. The first block says how many these are:
-    /// from its end on their number is fixed. The budget wins over that number, and over `least`:
-    /// no block is begun that is not expected to end in time, and such a RUN was cut off by its
-    /// budget.
+    /// Once, after as many blocks as fit into the budget. The first block says how many these are;
+    /// where those that follow are shorter, more are planned. The budget wins over that number, and
+    /// over `least`: no block is begun that is not expected to end in time, and such a RUN was cut
+    /// off by its budget.
     Fit {
-        /// Fewest blocks that the number is fixed at, also where fewer would fit.
+        /// Fewest blocks that are planned, also where fewer would fit.
         least: u32,
         /// Most blocks, and their number where there is no budget.
         most: u32,

@@ -18,7 +18,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keys {
     /// A fixed number of blocks, in place of `cap`; "4..12" for as many as fit into the budget,
-    /// fixed after the first.
+    /// by the time that blocks take.
     #[schemars(example = 3)]
     blocks: Option<Blocks>,
     /// Maximum number of blocks; decided on the way: 8, 12, 16, 24, 32, 48, 64 or 96.

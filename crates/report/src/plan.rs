@@ -392,8 +392,8 @@ fn rule(verdict: &VerdictPlan, pairs: usize) -> String {
             format!("{blocks}, as there is no budget; one look after the last")
         }
         Rule::Fit { least, most } => format!(
-            "{least} to {most} blocks, as many as fit into the budget by the time that the first \
-             takes; one look after the last"
+            "{least} to {most} blocks, as many as fit into the budget by the time that blocks take; \
+             one look after the last"
         ),
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdict.rule.looks().iter().map(u32::to_string).collect();

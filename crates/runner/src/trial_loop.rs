@@ -81,10 +81,11 @@ impl DecisionProgress<'_> {
         });
         let known = usize::try_from(most).unwrap_or(usize::MAX);
         match (rule, fit) {
-            (_, Some(fit)) if fit < u64::from(most) && judge.is_number_fixed() => {
+            (_, Some(fit)) if fit < u64::from(most) && judge.is_number_planned() => {
                 Blocks::About(usize::try_from(fit).unwrap_or(known).max(1))
             }
-            (Rule::Fit { .. }, _) if !judge.is_number_fixed() => Blocks::Unknown,
+            (Rule::Fit { .. }, _) if !judge.is_number_planned() => Blocks::Unknown,
+            (Rule::Fit { most: limit, .. }, Some(_)) if most < limit => Blocks::About(known),
             (Rule::Looks { .. }, _) => Blocks::AtMost(known),
             _ => Blocks::Exactly(known),
         }

@@ -2,11 +2,13 @@
 //! budget, and for whether the next one does.
 
 use fsarena_model::score::TrialScore;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-/// Share of a budget that a number of blocks is fixed for: the rest is for blocks that take longer
-/// than the first.
+/// Share of a budget that a number of blocks is planned for: the rest is for blocks that take
+/// longer than those before.
 const PLANNED_SHARE: f64 = 0.95;
+/// Of so many blocks before it the longest says how long the next one takes.
+const LATEST_BLOCKS: usize = 3;
 
 /// A contender and a workload, as indices into the plan.
 type Cell = (usize, usize);
@@ -22,6 +24,8 @@ pub(super) struct Durations {
     spent_ns: u64,
     /// Of the block under way.
     block_ns: u64,
+    /// Of the latest blocks that count.
+    latest_blocks_ns: VecDeque<u64>,
     /// Time between trials, and how many of these gaps there are.
     between: (u64, u64),
     /// End of the latest trial, ns since 1970, and its length.
@@ -60,13 +64,18 @@ impl Durations {
         std::mem::take(&mut self.block_ns)
     }
 
-    /// Most blocks that count and fit into a budget, where the first of them has just ended and
-    /// took `block_ns`.
-    pub(super) fn blocks_within(&self, budget_ns: u64, block_ns: u64) -> u32 {
+    /// Takes the length of a block that counts.
+    pub(super) fn count_block(&mut self, block_ns: u64) {
+        self.latest_blocks_ns.truncate(LATEST_BLOCKS - 1);
+        self.latest_blocks_ns.push_front(block_ns);
+    }
+
+    /// Blocks that still fit into a budget, if each takes as long as the longest of the latest.
+    pub(super) fn more_blocks_within(&self, budget_ns: u64) -> u32 {
         let left_ns = budget_ns as f64 * PLANNED_SHARE - self.spent_ns as f64;
+        let block_ns = self.latest_blocks_ns.iter().copied().max().unwrap_or(0);
         // Below 0 and beyond u32 it saturates.
-        let more = (left_ns / block_ns.max(1) as f64).floor() as u32;
-        more.saturating_add(1)
+        (left_ns / block_ns.max(1) as f64).floor() as u32
     }
 
     /// Time that a block of these trials is expected to take: as long as the longest of the blocks
@@ -112,18 +121,33 @@ mod tests {
         let mut durations = Durations::default();
         durations.add(0, (0, 0), &trial(100, 10));
         durations.add(0, (1, 0), &trial(111, 10));
-        assert_eq!(durations.end_block(), 21 * SECOND_NS);
+        let block_ns = durations.end_block();
+        assert_eq!(block_ns, 21 * SECOND_NS);
+        durations.count_block(block_ns);
         durations
     }
 
     #[test]
     fn as_many_as_fit_with_a_reserve() {
         let durations = two_blocks();
-        let within = |budget_s: u64| durations.blocks_within(budget_s * SECOND_NS, 21 * SECOND_NS);
-        assert_eq!(within(0), 1);
-        assert_eq!(within(22), 1);
-        assert_eq!(within(240), 10, "228 s of which 21 are gone");
-        assert_eq!(durations.blocks_within(u64::MAX, 1), u32::MAX);
+        let within = |budget_s: u64| durations.more_blocks_within(budget_s * SECOND_NS);
+        assert_eq!(within(0), 0);
+        assert_eq!(within(22), 0);
+        assert_eq!(within(240), 9, "228 s of which 21 are gone");
+        let mut durations = Durations::default();
+        durations.count_block(1);
+        assert_eq!(durations.more_blocks_within(u64::MAX), u32::MAX);
+    }
+
+    #[test]
+    fn the_longest_of_the_latest_three_blocks_is_expected_again() {
+        let mut durations = Durations::default();
+        let mut after = |block_s: u64| {
+            durations.count_block(block_s * SECOND_NS);
+            durations.more_blocks_within(200 * SECOND_NS)
+        };
+        // 190 s are planned for.
+        assert_eq!([15, 14, 10, 12, 10].map(&mut after), [12, 12, 12, 13, 15]);
     }
 
     #[test]
@@ -133,8 +157,9 @@ mod tests {
         durations.add(0, (1, 0), &trial(111, 10));
         let block_ns = durations.end_block();
         assert_eq!(block_ns, 21 * SECOND_NS, "a block takes no longer for it");
-        let within = durations.blocks_within(240 * SECOND_NS, block_ns);
-        assert_eq!(within, 8, "228 s of which 60 and 21 are gone");
+        durations.count_block(block_ns);
+        let within = durations.more_blocks_within(240 * SECOND_NS);
+        assert_eq!(within, 7, "228 s of which 60 and 21 are gone");
     }
 
     #[test]

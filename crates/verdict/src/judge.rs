@@ -257,8 +257,9 @@ impl<'p> Judge<'p> {
         self.block += 1;
         self.before = None;
         let block_ns = self.durations.end_block();
-        if counts && self.fitting.is_none() {
-            self.fitting = self.fitting_after(block_ns);
+        if counts {
+            self.durations.count_block(block_ns);
+            self.fitting = self.fitting_blocks();
         }
         let (counted, most) = (self.counted(), self.most_blocks());
         let due = counts
@@ -280,24 +281,28 @@ impl<'p> Judge<'p> {
         BlockEnd { rerun, look, finished: self.finished }
     }
 
-    /// Most blocks that count: how many fit into the budget, where that is what is asked, is known
-    /// from the end of the first of them on.
+    /// Most blocks that count: how many fit into the budget, where that is what is asked, is
+    /// planned from the end of the first of them on, and rises where those that follow are shorter.
     #[must_use]
     pub fn most_blocks(&self) -> u32 {
         self.fitting.unwrap_or_else(|| self.ask.rule.blocks())
     }
 
-    /// Whether that number is final.
+    /// Whether that number is planned by now.
     #[must_use]
-    pub fn is_number_fixed(&self) -> bool {
+    pub fn is_number_planned(&self) -> bool {
         !matches!(self.ask.rule, Rule::Fit { .. }) || self.fitting.is_some()
     }
 
-    /// Blocks that fit into the budget, where the first that counts took so long.
-    fn fitting_after(&self, block_ns: u64) -> Option<u32> {
+    /// Blocks that fit into the budget, by the lengths of those so far. No figure of a contender
+    /// has a part in it, and a length is of all contenders of a block together: where they are
+    /// equal, whichever of them was the faster could as well have been any other.
+    fn fitting_blocks(&self) -> Option<u32> {
         let Rule::Fit { least, most } = self.ask.rule else { return None };
         let Some(budget_ns) = self.ask.budget_ns else { return Some(most) };
-        Some(self.durations.blocks_within(budget_ns, block_ns).clamp(least, most.max(least)))
+        let more = self.durations.more_blocks_within(budget_ns);
+        let fitting = self.counted().saturating_add(more).clamp(least, most.max(least));
+        Some(self.fitting.unwrap_or(0).max(fitting))
     }
 
     /// Ends the RUN because the next block would not end within the budget: once more it is looked,
@@ -374,7 +379,7 @@ impl<'p> Judge<'p> {
     pub fn carried_out(&self) -> RunPlan {
         let mut schedule = self.plan.schedule.clone();
         match (self.sequence, self.finished, self.fitting) {
-            (None, None, None) if self.is_number_fixed() => {}
+            (None, None, None) if self.is_number_planned() => {}
             // Nobody leaves, and so many blocks are to come.
             (None, None, Some(blocks)) => {
                 let last = blocks.saturating_add(self.rerun.len() as u32);

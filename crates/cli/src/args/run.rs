@@ -96,9 +96,9 @@ pub struct RunArgs {
     pub budget: Option<String>,
     /// Run exactly N blocks, or 4..12 to fit the budget.
     ///
-    /// It is decided once, at the end. 4..12: as many as fit into the budget, fixed after the
-    /// first. In each block every contender runs once, in a new random order. Replaces --cap; a
-    /// number also replaces a budget in the file.
+    /// It is decided once, at the end. 4..12: as many as fit into the budget, by the time that
+    /// blocks take. In each block every contender runs once, in a new random order. Replaces
+    /// --cap; a number also replaces a budget in the file.
     #[arg(long, short = 'r', value_name = "N", help_heading = HOW_LONG)]
     pub runs: Option<String>,
     /// Maximum number of blocks; those that are decided stop early.

@@ -282,12 +282,17 @@ fn together(baseline: &str, rivals: &[Rival<'_>]) -> Vec<String> {
         .filter(|(number, _)| *number > 0)
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
-    let contenders = count(rivals.len(), "contender");
-    let first = format!(
-        "Against {baseline}, of {} of {contenders}: {}.",
-        count(compared, "comparison"),
-        listed(&numbers)
-    );
+    let (comparisons, others) = (count(compared, "comparison"), rivals.len());
+    let first = match sum(|rival| rival.unknown) == compared {
+        true => format!(
+            "Whether any of the {others} others differs from {baseline} is not known yet \
+             ({comparisons})."
+        ),
+        false => format!(
+            "The {others} others against {baseline}, in {comparisons}: {}.",
+            listed(&numbers)
+        ),
+    };
     let farthest = |mark: Mark| {
         let all = rivals.iter().filter_map(|rival| Some((rival.label, *rival.first(mark)?)));
         let (label, (row, cell)) =

@@ -56,8 +56,8 @@ fn rule(verdicts: &Verdicts) -> String {
                 _ => format!(": {}", blocks(u64::from(verdicts.most_blocks))),
             };
             format!(
-                "one look, after as many blocks as fit into the budget, {least} to {most}, fixed \
-                 when the first had ended{fixed}"
+                "one look, after as many blocks as fit into the budget, {least} to {most}, by \
+                 the time that blocks took{fixed}"
             )
         }
     };

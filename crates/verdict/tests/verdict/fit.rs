@@ -1,4 +1,4 @@
-//! As many blocks as fit into a budget: the number is fixed after the first that counts, from the
+//! As many blocks as fit into a budget: the number is planned after the first that counts, from the
 //! scores alone, and there is one look.
 
 use crate::judge::{MS, carry_out, header, noise, score};
@@ -49,16 +49,16 @@ fn as_many_as_fit_within_the_limits() {
 }
 
 #[test]
-fn the_number_is_fixed_after_block_one_and_the_same_for_whoever_replays_it() {
+fn the_number_is_planned_after_block_one_and_the_same_for_whoever_replays_it() {
     let header = two(FIT, Some(240));
     let mut judge = Judge::new(&header.plan).unwrap();
-    assert_eq!((judge.most_blocks(), judge.is_number_fixed()), (12, false));
+    assert_eq!((judge.most_blocks(), judge.is_number_planned()), (12, false));
     let scores: Vec<TrialScore> = (0..2)
         .map(|at| trial(header.plan.schedule[at as usize].contender, at))
         .inspect(|score| judge.add(score))
         .collect();
     judge.end_block();
-    assert_eq!((judge.most_blocks(), judge.is_number_fixed()), (10, true));
+    assert_eq!((judge.most_blocks(), judge.is_number_planned()), (10, true));
     assert_eq!(judge.carried_out().schedule.len(), 20, "ten blocks are planned from here on");
     let again = Judge::replay(&header.plan, &scores, None, &[]).unwrap();
     assert_eq!(again.most_blocks(), 10);
@@ -80,9 +80,41 @@ fn the_time_before_the_first_trial_is_part_of_the_budget() {
     assert_eq!((found.blocks_counted, found.most_blocks), (5, 5));
 }
 
+/// The first blocks on a new image were slow: what they left of the budget is spent.
+#[test]
+fn blocks_that_become_shorter_make_room_for_more() {
+    let header = two(FIT, Some(140));
+    let slow_at_first = |contender: usize, sequence: u32| {
+        let own = trial(contender, sequence);
+        let elapsed_ns = if sequence < 4 { 10 } else { 5 } * SECOND_NS;
+        let started_s = u64::from(sequence.min(4) * 11 + sequence.saturating_sub(4) * 6);
+        let started_unix_ns = NEW_YEAR_UNIX_NS + started_s * SECOND_NS;
+        Some(TrialScore { started_unix_ns, elapsed_ns, ..own })
+    };
+    let mut judge = Judge::new(&header.plan).unwrap();
+    let mut planned = Vec::new();
+    for (sequence, slot) in (0u32..).zip(&header.plan.schedule) {
+        while judge.finished().is_none() && judge.block() < slot.block {
+            judge.end_block();
+            planned.push(judge.most_blocks());
+        }
+        if judge.finished().is_none() {
+            judge.add(&slow_at_first(slot.contender, sequence).unwrap());
+        }
+    }
+    // 133 s: 21 for the first and five more of 21; then blocks of 12. Of the fifth on, none of the
+    // latest three was slow.
+    assert_eq!(planned, [6, 6, 6, 7, 9, 9, 9, 9, 9]);
+    let (scores, stop) = carry_out(&header, &slow_at_first);
+    assert_eq!(stop, Stop { blocks: 9, why: StopWhy::Cap });
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
+    assert_eq!((found.blocks_counted, found.most_blocks), (9, 9));
+    assert_eq!(found.questions[0].looks, [9], "one look, at the end");
+}
+
 /// What the first block took, had it been run undisturbed, is not known: the next one says it.
 #[test]
-fn a_first_block_that_is_run_again_fixes_nothing() {
+fn a_first_block_that_is_run_again_plans_nothing() {
     let header = two(FIT, Some(240));
     let spoilt = |contender: usize, sequence: u32| {
         let mut one = trial(contender, sequence);

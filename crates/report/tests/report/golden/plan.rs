@@ -144,10 +144,10 @@ fn a_plan_of_as_many_as_fit_80() {
     let mut plan = sample(Rule::Fit { least: 4, most: 12 });
     let verdict = plan.verdict.as_mut().unwrap();
     (verdict.budget_ns, verdict.spare_blocks) = (Some(30_000_000_000), 2);
-    insta::assert_snapshot!(shown(&plan, 80), @r"
+    insta::assert_snapshot!(shown(&plan, 80), @"
     Verdicts
-      - 4 to 12 blocks, as many as fit into the budget by the time that the first
-        takes; one look after the last
+      - 4 to 12 blocks, as many as fit into the budget by the time that blocks take;
+        one look after the last
       - 3 questions, 9 pairs in all: small-files:create, small-files:read-random,
         small-files:delete
       - headline: small-files:create

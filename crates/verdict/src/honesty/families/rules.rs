@@ -83,8 +83,8 @@ fn without_budget(rule: Rule, budget_ns: Option<u64>) -> FamilyRule {
             key: "quick".to_owned(),
             name: "quick".to_owned(),
             legend: format!(
-                "one look after as many blocks as fit into {} s, {least} to {most}, by the length \
-                 of the first",
+                "one look after as many blocks as fit into {} s, {least} to {most}, by the time \
+                 that blocks take",
                 budget_ns.unwrap_or(0) / 1_000_000_000
             ),
             is_gate: true,
