@@ -6,7 +6,7 @@
 //! is in the ring's table of files, so that an op costs no search for it.
 
 use super::recorder::RingRecorder;
-use super::ring::{Buffers, Ring, Shape, WriteBytes, errno};
+use super::ring::{Buffers, Ring, Shape, WriteBytes, enter, errno};
 use super::{FailedOp, LoopOutcome};
 use crate::outcome::Failure;
 use crate::stamp::Contents;
@@ -189,7 +189,7 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
                 break;
             }
             queue.sync();
-            let entered = submitter.submit_and_wait(1);
+            let entered = enter(&submitter, &mut done);
             now = self.recorder.now();
             if let Err(error) = entered
                 && !self.outcome.survives(errno(&error), self.issued)

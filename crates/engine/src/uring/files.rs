@@ -19,7 +19,7 @@
 use super::actions::{FileAction, NameArgs};
 use super::paths::{PATH_BYTES, PATHS, Paths, parent};
 use super::recorder::RingRecorder;
-use super::ring::{Buffers, Ring, Shape, WriteBytes, errno};
+use super::ring::{Buffers, Ring, Shape, WriteBytes, enter, errno};
 use super::{FailedOp, LoopOutcome, sync_dir};
 use crate::buffer::Pages;
 use crate::outcome::Failure;
@@ -240,7 +240,7 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
                 return true;
             }
             queue.sync();
-            let entered = submitter.submit_and_wait(1);
+            let entered = enter(&submitter, &mut done);
             now = self.recorder.now();
             if let Err(error) = entered
                 && !self.outcome.survives(errno(&error), self.issued)

@@ -201,7 +201,8 @@ pub struct Undecided {
     pub asked: usize,
     /// Those that are not known yet.
     pub unknown: usize,
-    /// Those of them that more blocks would decide, by the forecast.
+    /// Those of them that more blocks would decide, by the forecast, in an hour or in ten times as
+    /// long as the RUN took; where there are none, the one that takes least.
     pub within_reach: usize,
     /// Blocks that these would still take, at least and at most; the latter is absent where it is
     /// too long to wait for.

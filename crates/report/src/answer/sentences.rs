@@ -15,8 +15,9 @@ const NAMED: usize = 2;
 const FACTOR_FROM: f64 = 10.0;
 /// Ranges that reach beyond this are written as factors.
 const RANGE_IN_FACTORS_FROM: f64 = 2.5;
-/// A forecast beyond this is no plan, seconds.
-const FAR_S: f64 = 86_400.0;
+const HOUR_NS: u64 = 3_600_000_000_000;
+/// A forecast beyond this is no plan.
+const FAR_NS: u64 = 24 * HOUR_NS;
 
 /// What a ratio to the baseline is in percent: `-22 %`, `+92 %`; far from 1 a factor, `12 ×`.
 pub(crate) fn change(value: f64) -> String {
@@ -324,15 +325,12 @@ pub(super) fn undecided(answer: &Answer) -> Undecided {
         return open;
     }
     let block_ns = block_ns(answer);
-    // Those that a RUN of a length that somebody would start can decide.
-    let far = |blocks: u64| block_ns.is_some_and(|ns| blocks as f64 * ns / 1e9 > FAR_S);
     let time = |blocks: u64| block_ns.map(|ns| (blocks as f64 * ns) as u64);
-    let is_in_reach = |cell: &&AnswerCell| cell.more_blocks.is_some_and(|blocks| !far(blocks));
-    let reach: Vec<&AnswerCell> = cells().filter(is_in_reach).collect();
+    let reach = within_reach(cells(), answer, time);
     open.within_reach = reach.len();
     open.more_blocks = reach.iter().filter_map(|cell| cell.more_blocks).max();
-    open.most_more_blocks =
-        reach.iter().filter_map(|cell| cell.most_more_blocks).max().filter(|&blocks| !far(blocks));
+    let most = reach.iter().filter_map(|cell| cell.most_more_blocks).max();
+    open.most_more_blocks = most.filter(|&blocks| time(blocks).is_none_or(|ns| ns <= FAR_NS));
     open.more_ns = open.more_blocks.and_then(time);
     open.most_more_ns = open.most_more_blocks.and_then(time);
     let nothing_in_sight = |cell: &&AnswerCell| {
@@ -343,6 +341,28 @@ pub(super) fn undecided(answer: &Answer) -> Undecided {
     open.options = of(open.most_more_blocks).or_else(|| of(open.more_blocks));
     open.sentence = cost(answer, &open);
     open
+}
+
+/// Those that a RUN of a length that somebody would start decides: up to an hour, or ten times as
+/// long as this one; where there are none, the one that takes least, up to a day.
+fn within_reach<'a>(
+    cells: impl Iterator<Item = &'a AnswerCell>,
+    answer: &Answer,
+    time: impl Fn(u64) -> Option<u64>,
+) -> Vec<&'a AnswerCell> {
+    let elapsed_ns = answer.head.elapsed_ns.unwrap_or(0);
+    let limit_ns = elapsed_ns.saturating_mul(10).clamp(HOUR_NS, FAR_NS);
+    let ends_within = |blocks: Option<u64>, limit_ns: u64| {
+        blocks.is_some_and(|blocks| time(blocks).is_none_or(|ns| ns <= limit_ns))
+    };
+    let open: Vec<&AnswerCell> =
+        cells.filter(|cell| ends_within(cell.more_blocks, FAR_NS)).collect();
+    let is_near = |cell: &&AnswerCell| ends_within(cell.most_more_blocks, limit_ns);
+    let near: Vec<&AnswerCell> = open.iter().copied().filter(is_near).collect();
+    match near.is_empty() {
+        true => open.into_iter().min_by_key(|cell| cell.more_blocks).into_iter().collect(),
+        false => near,
+    }
 }
 
 /// Mean length of a block, ns.

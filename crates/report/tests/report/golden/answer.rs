@@ -260,6 +260,20 @@ fn a_run_that_its_budget_cut_off_says_so() {
     ");
 }
 
+/// What takes days is not what the cost of all that is near is told by.
+#[test]
+fn what_is_near_is_told_without_what_is_far() {
+    let mut sample = none_decided();
+    let questions = &mut sample.verdicts.as_mut().unwrap().questions;
+    let pairs = questions.iter_mut().flat_map(|one| &mut one.pairs);
+    for far in pairs.filter_map(|pair| pair.forecast.as_mut()).skip(1) {
+        (far.more_blocks, far.most_more_blocks) = (180, 16_000);
+    }
+    let sentence = |sample: &Sample| sample.with(|run| answer(run, None).undecided.sentence);
+    let near = "6 to 32 more blocks (9 min to 48 min) would probably decide 1 of them";
+    assert!(sentence(&sample).contains(near), "{}", sentence(&sample));
+}
+
 /// Two blocks more were carried out than count.
 #[test]
 fn blocks_that_were_run_again_are_not_among_those_of_a_run_that_was_cut_off() {
