@@ -13,7 +13,7 @@ const MAY_USE: &[(&str, &str)] = &[
     (
         "cli",
         "corpus devices doctor engine executor filesystems foreign metrics model plan \
-         process reference report runner stats store study trace verdict watch worker",
+         process reference report runner stats store study trace vdisk verdict watch worker",
     ),
     ("corpus", "model"),
     // Everything that can destroy data.
@@ -54,14 +54,16 @@ const MAY_USE: &[(&str, &str)] = &[
     ("testkit", "metrics model store"),
     // Block requests of the kernel's trace; devices makes what its tests trace.
     ("trace", "devices filesystems model process"),
+    // The virtual disk: a pure function of requests and times.
+    ("vdisk", ""),
     // What decides: from plan and scores alone; the store for its example.
     ("verdict", "model stats store"),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
     ("watch", "devices doctor metrics model study"),
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", "corpus engine foreign model process"),
-    // `overhead` measures the engine and the sampler and estimates ratios.
-    ("xtask", "corpus engine filesystems metrics model process stats"),
+    // `overhead` measures the engine, the sampler and device models, and estimates ratios.
+    ("xtask", "corpus engine filesystems metrics model process stats vdisk"),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.

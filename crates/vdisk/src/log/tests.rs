@@ -1,0 +1,83 @@
+//! The log: epochs, what is durable, and its bytes.
+
+use super::*;
+
+fn done(tag: u16, at_ns: u64) -> Completion {
+    Completion { tag, at_ns, outcome: Outcome::Done }
+}
+
+/// A write, a flush that does not cover a second one, a forced write, a mark and a torn write.
+fn fill(log: &mut WriteLog) {
+    let data = |byte| vec![byte; 4096];
+    log.completed(&Request::write(0, 0, 8), 0, &done(0, 10), &data(1)).unwrap();
+    log.completed(&Request::write(1, 8, 8), 5, &done(1, 30), &data(2)).unwrap();
+    log.completed(&Request::flush(2), 20, &done(2, 40), &[]).unwrap();
+    log.mark(41, 77).unwrap();
+    log.completed(&Request::write_fua(3, 16, 8), 50, &done(3, 60), &data(3)).unwrap();
+    log.completed(&Request::read(4, 0, 8), 50, &done(4, 61), &[]).unwrap();
+    let torn = Completion { tag: 5, at_ns: 70, outcome: Outcome::Torn { sectors: 4 } };
+    log.completed(&Request::write(5, 24, 8), 62, &torn, &data(4)).unwrap();
+    let error = Completion { tag: 6, at_ns: 71, outcome: Outcome::MediumError };
+    log.completed(&Request::write(6, 0, 8), 62, &error, &data(9)).unwrap();
+    log.completed(&Request::discard(7, 0, 8), 72, &done(7, 80), &[]).unwrap();
+}
+
+#[test]
+fn epochs_count_completed_flushes_and_a_flush_covers_what_was_done_before_it() {
+    let mut log = WriteLog::in_memory();
+    fill(&mut log);
+    let kinds: Vec<EntryKind> = log.entries().iter().map(|entry| entry.kind).collect();
+    use EntryKind::{Discard, Flush, Mark, Write, WriteFua, WriteTorn};
+    assert_eq!(kinds, [Write, Write, Flush, Mark, WriteFua, WriteTorn, Discard]);
+    let epochs: Vec<u64> = log.entries().iter().map(|entry| entry.epoch).collect();
+    assert_eq!(epochs, [0, 0, 0, 1, 1, 1, 1]);
+    assert_eq!(log.durable(2), [false, false]);
+    let durable = log.durable(usize::MAX);
+    assert_eq!(durable, [true, false, false, false, true, false, false]);
+    assert_eq!((log.entries()[3].sector, log.entries()[5].sectors), (77, 4));
+}
+
+#[test]
+fn a_file_is_read_back_and_what_is_cut_off_at_its_end_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("disk.log");
+    let mut log = WriteLog::in_file(&path).unwrap();
+    fill(&mut log);
+    let read = WriteLog::open(&path).unwrap();
+    assert_eq!(read.entries(), log.entries());
+    let mut data = [0; 512];
+    read.data(&read.entries()[1], 15, &mut data).unwrap();
+    assert_eq!(data, [2; 512]);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 100]).unwrap();
+    assert_eq!(WriteLog::open(&path).unwrap().entries(), &log.entries()[..5]);
+}
+
+#[test]
+fn what_is_damaged_or_no_log_is_said_with_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("disk.log");
+    let mut log = WriteLog::in_file(&path).unwrap();
+    fill(&mut log);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[HEAD + ENTRY + 4096 + 9] ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let text = WriteLog::open(&path).unwrap_err().to_string();
+    assert!(text.contains("byte 4168: entry 1 is damaged"), "{text}");
+    std::fs::write(&path, b"something else entirely").unwrap();
+    let text = WriteLog::open(&path).unwrap_err().to_string();
+    assert!(text.contains("is no write log of a virtual disk"), "{text}");
+}
+
+/// The bytes of the format, which later versions have to read.
+#[test]
+fn the_bytes_of_an_entry_do_not_change() {
+    let mut log = WriteLog::in_memory();
+    log.completed(&Request::flush(0), 258, &done(0, 513), &[]).unwrap();
+    let LogBytes::Memory(bytes) = &log.bytes else { panic!("in memory") };
+    assert_eq!(&bytes[..HEAD], b"fsavlog1\0\0\0\0\0\0\0\0");
+    assert_eq!(bytes[HEAD], 4);
+    assert_eq!(bytes[HEAD + 24..HEAD + 40], [2, 1, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes.len(), HEAD + ENTRY);
+    assert_eq!(bytes[HEAD + 48..], checksum(&bytes[HEAD..HEAD + 48]).to_le_bytes());
+}
