@@ -65,10 +65,8 @@ impl<'a> View<'a> {
     /// # Errors
     /// Of the files of base and log.
     pub fn read(&self, sector: u64, data: &mut [u8]) -> io::Result<()> {
-        let mut at = sector;
-        for piece in data.chunks_mut(SECTOR_BYTES as usize) {
+        for (at, piece) in (sector..).zip(data.chunks_mut(SECTOR_BYTES as usize)) {
             self.read_sector(at, piece)?;
-            at += 1;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Nothing is allocated for a request: a model is asked inside drivers that must not wait for
 //! memory.
+#![allow(clippy::unwrap_used)] // helpers of tests
 #![expect(unsafe_code, reason = "an allocator that counts has to be one")]
 
 use fsarena_vdisk::{DeviceOptions, Request, VirtualDevice};

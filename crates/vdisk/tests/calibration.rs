@@ -1,4 +1,5 @@
 //! Every sheet against the published figures of its device, in simulated time.
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use fsarena_vdisk::measure::{Row, compare};
 use fsarena_vdisk::{Role, Sheet};

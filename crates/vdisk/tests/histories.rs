@@ -1,5 +1,6 @@
 //! What every device does with any history: the same history has the same completions, however
 //! often it is asked; each request completes once, not before it was submitted.
+#![allow(clippy::unwrap_used)] // helpers of tests
 
 use fsarena_vdisk::{
     Completion, DeviceOptions, Fault, FaultKind, Op, Outcome, Request, VirtualDevice,
