@@ -209,9 +209,10 @@ fn image_directory_missing() {
 }
 
 /// Metadata that is read into the cache behind the program's back: the phase is not called cold,
-/// and the exit code says that what was asked for was not had.
+/// and the exit code says that what was asked for was not had. Alone, as a chill of another test
+/// would empty the cache again.
 #[test]
-fn a_cold_phase_that_is_not_proved() {
+fn loop_alone_a_cold_phase_that_is_not_proved() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let text = "schema = 1\nname = \"warmed\"\n[run]\nblocks = 1\n[factors]\nfs = \"warmed\"\n\
         device = \"loop:128M\"\n[[workload]]\nuse = \"tiny-files\"\nname = \"w\"\n\
