@@ -6,7 +6,6 @@ use fsarena_executor::worker::{ReadyWorker, WorkerFailure};
 use fsarena_model::cycle::CycleMoment;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, Task, WorkerSays, WorkerSpec};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,9 +23,8 @@ fn alone() -> (MutexGuard<'static, ()>, tempfile::TempDir, Stop) {
 /// A worker that does `script` when it is let go.
 fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
     let program = dir.join("program");
-    let text = format!("#!/bin/sh\nread spec\necho '\"ready\"'\nread go\n{script}\n");
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let text = format!("read spec\necho '\"ready\"'\nread go\n{script}");
+    fsarena_testkit::write_script(&program, &text);
     let spec = WorkerSpec {
         schema: fsarena_model::SPEC_SCHEMA,
         root: dir.to_owned(),

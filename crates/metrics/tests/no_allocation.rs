@@ -1,34 +1,11 @@
 //! Reading allocates nothing once the files are open. Alone in its file: its allocator counts.
 #![allow(clippy::unwrap_used)]
-#![expect(unsafe_code, reason = "an allocator that counts")]
 
 use fsarena_metrics::{Roots, Samples, Snapshot, Sources, Watch};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// By thread: the test harness allocates whenever it likes.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is handed to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+use fsarena_testkit::allocations::CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn reading_and_keeping_samples_allocates_nothing() {
@@ -38,12 +15,12 @@ fn reading_and_keeping_samples_allocates_nothing() {
         memory_cgroup: None,
         worker_pid: Some(std::process::id()),
     };
-    let opening = ALLOCATIONS.get();
+    let opening = CountingAllocator::calls();
     let mut sources = Sources::open(&Roots::default(), &watch).unwrap();
     let mut snapshot = Snapshot::empty();
     let mut samples = Samples::new(100_000_000);
-    assert!(ALLOCATIONS.get() > opening, "the counter counts");
-    let before = ALLOCATIONS.get();
+    assert!(CountingAllocator::calls() > opening, "the counter counts");
+    let before = CountingAllocator::calls();
     for _ in 0..100 {
         sources.read_into(&mut snapshot).unwrap();
         samples.push(&snapshot);
@@ -52,7 +29,7 @@ fn reading_and_keeping_samples_allocates_nothing() {
     for _ in 0..3 * fsarena_metrics::SAMPLES_MAX {
         samples.push(&snapshot);
     }
-    let after = ALLOCATIONS.get();
+    let after = CountingAllocator::calls();
     assert_eq!(after - before, 0);
     assert!(samples.len() <= fsarena_metrics::SAMPLES_MAX && samples.period_ns() > 100_000_000);
 }

@@ -1,6 +1,7 @@
 //! Things that only tests need. No crate depends on it outside `[dev-dependencies]`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+pub mod allocations;
 pub mod browser;
 pub mod kernels;
 pub mod records;

@@ -8,6 +8,7 @@ mod transfers;
 
 use crate::device::{DeviceError, DeviceOptions, VirtualDevice};
 use crate::probe::{Probe, State, Stroke};
+use crate::request::Request;
 use crate::sheet::{FITTED_LIMIT, Figure, HELD_OUT_LIMIT, Role, Sheet};
 use closed_loop::ClosedLoop;
 
@@ -62,19 +63,21 @@ pub fn measure(sheet: &Sheet, probe: &Probe, seed: u64) -> Result<Measured, Devi
     }
     Ok(match probe {
         Probe::SequentialRead { at, bytes, depth } => {
-            transfers::sequential_read(&mut driver, *at, *bytes, *depth)
+            let (shape, before) = ((*bytes, *depth), u64::from(*depth));
+            transfers::sequential(&mut driver, *at, shape, before, Request::read)
         }
         Probe::SequentialWrite { at, bytes, depth, after_bytes } => {
             let cache = sheet.write_cache.as_ref().map(|cache| cache.capacity_bytes);
             let buffer = sheet.flash.as_ref().map(|flash| 8 * flash.buffer_bytes);
             let before = (*after_bytes).max(cache.map(|bytes| 2 * bytes).or(buffer).unwrap_or(0));
-            transfers::sequential_write(&mut driver, *at, (*bytes, *depth), before)
+            let (shape, before) = ((*bytes, *depth), before.div_ceil(u64::from(*bytes)));
+            transfers::sequential(&mut driver, *at, shape, before, Request::write)
         }
         Probe::RandomRead { bytes, depth } => {
-            transfers::random(&mut driver, *bytes, *depth, crate::request::Request::read)
+            transfers::random(&mut driver, *bytes, *depth, Request::read)
         }
         Probe::RandomWrite { bytes, depth, .. } => {
-            transfers::random(&mut driver, *bytes, *depth, crate::request::Request::write)
+            transfers::random(&mut driver, *bytes, *depth, Request::write)
         }
         Probe::Fsync => transfers::fsyncs(&mut driver),
         Probe::CacheHit => transfers::cache_hits(&mut driver),

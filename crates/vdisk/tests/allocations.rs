@@ -1,34 +1,12 @@
 //! Nothing is allocated for a request: a model is asked inside drivers that must not wait for
 //! memory.
 #![allow(clippy::unwrap_used)] // helpers of tests
-#![expect(unsafe_code, reason = "an allocator that counts has to be one")]
 
+use fsarena_testkit::allocations::CountingAllocator;
 use fsarena_vdisk::{DeviceOptions, Request, VirtualDevice};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call goes to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`; the memory is the system's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn no_request_allocates() {
@@ -38,7 +16,7 @@ fn no_request_allocates() {
         let mut device = VirtualDevice::new(&sheet, &options).unwrap();
         let depth = u64::from(device.queue_depth());
         let (mut now_ns, mut busy) = (0, [false; 256]);
-        let before = COUNT.with(Cell::get);
+        let before = CountingAllocator::calls();
         for number in 0..30_000_u64 {
             let tag = (number % depth) as u16;
             while busy[usize::from(tag)] {
@@ -58,7 +36,7 @@ fn no_request_allocates() {
             device.submit(now_ns, request).unwrap();
             busy[usize::from(tag)] = true;
         }
-        let count = COUNT.with(Cell::get) - before;
+        let count = CountingAllocator::calls() - before;
         assert_eq!(count, 0, "{name}");
     }
 }

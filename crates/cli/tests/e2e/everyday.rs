@@ -61,9 +61,8 @@ fn completions_read_the_database_that_is_named() {
 fn a_report_is_opened() {
     let env = TestEnv::new();
     let opened = env.write("opened", "");
-    let opener =
-        env.write("xdg-open", &format!("#!/bin/sh\necho \"$(id -un) $1\" >> '{opened}'\n"));
-    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let opener = env.path("xdg-open");
+    fsarena_testkit::write_script(&opener, &format!("echo \"$(id -un) $1\" >> '{opened}'"));
     fs::set_permissions(&opened, fs::Permissions::from_mode(0o666)).unwrap();
     fs::set_permissions(env.dir(), fs::Permissions::from_mode(0o755)).unwrap();
     store_by_hand(&env.db(), |_| {});
@@ -88,7 +87,7 @@ fn a_report_is_opened() {
     }
     let to_output = env.run(&["report", "--open", "-o", "-"]);
     to_output.refused(2, &["--open: -o - writes the page to standard output"]);
-    fs::write(&opener, "#!/bin/sh\nexit 3\n").unwrap();
+    fsarena_testkit::write_script(&opener, "exit 3");
     report(Some("nobody")).code(1).says(&["--open: ", "exit code 3", "open ", "-o FILE"]);
 }
 

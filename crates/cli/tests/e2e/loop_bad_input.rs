@@ -7,7 +7,6 @@ use crate::support::{
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -59,9 +58,8 @@ fn mkfs_fails() {
     let Some(env) = TestEnv::privileged(&["ext4", "tmpfs"]) else { return };
     let tools = env.make_dir("tools");
     for name in ["mke2fs", "mkfs.ext4"] {
-        let path = Path::new(&tools).join(name);
-        fs::write(&path, "#!/bin/sh\necho 'mke2fs: broken on purpose' >&2\nexit 1\n").unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = "echo 'mke2fs: broken on purpose' >&2\nexit 1";
+        fsarena_testkit::write_script(&Path::new(&tools).join(name), text);
     }
     let on = ["run", "--runs", "2", "--fs", "ext4,tmpfs", "--on", "loop:128M"];
     let mut command = env.command(&[&on[..], &SMALL].concat());
@@ -116,8 +114,7 @@ fn a_dry_run_installs_nothing() {
     let Some(env) = TestEnv::privileged(&["xfs", "tmpfs"]) else { return };
     let (tools, mark) = (env.make_dir("tools"), env.path("mark"));
     let apt = Path::new(&tools).join("apt-get");
-    fs::write(&apt, format!("#!/bin/sh\necho \"$@\" >> {}\n", mark.display())).unwrap();
-    fs::set_permissions(apt, fs::Permissions::from_mode(0o755)).unwrap();
+    fsarena_testkit::write_script(&apt, &format!("echo \"$@\" >> {}", mark.display()));
     let on = ["run", "--runs", "1", "--fs", "xfs,tmpfs", "--on", "loop:300M", "--install-tools"];
     let run = |more: &[&str]| {
         let mut command = without_command(&env, "mkfs.xfs", &[&on[..], &SMALL, more].concat())?;

@@ -3,7 +3,7 @@
 use crate::support::{TestEnv, assert_nothing_left, device_of, sh};
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 const SMALL: [&str; 4] = ["--workload", "tiny-files", "--scale", "0.02"];
@@ -91,13 +91,9 @@ fn every_trial_has_a_fresh_file_system() {
     let tools = env.make_dir("tools");
     for name in ["mke2fs", "mkfs.ext4"] {
         let (log, real) = (log.display(), real.display());
-        let script = format!(
-            "#!/bin/sh\ncase \"$*\" in *-V*) ;; *) echo \"$*\" >> {log} ;; esac\n\
-             exec {real} \"$@\"\n"
-        );
-        let path = PathBuf::from(&tools).join(name);
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        let script =
+            format!("case \"$*\" in *-V*) ;; *) echo \"$*\" >> {log} ;; esac\nexec {real} \"$@\"");
+        fsarena_testkit::write_script(&PathBuf::from(&tools).join(name), &script);
     }
     let on = ["run", "--fs", "ext4", "--on", "loop:128M", "--runs", "3"];
     let mut command = env.command(&[&on[..], &SMALL].concat());

@@ -167,7 +167,7 @@ fn compressed_swap() {
 }
 
 fn cgroup_limits_v2(files: &[(&str, &str)]) -> (String, String) {
-    let mut all = vec![("proc/self/cgroup", "0::/user.slice/work\n")];
+    let mut all = vec![("proc/self/cgroup", "0::/user.slice/job\n")];
     all.extend(files);
     host("cgroup-limits", &all)
 }
@@ -175,14 +175,14 @@ fn cgroup_limits_v2(files: &[(&str, &str)]) -> (String, String) {
 #[test]
 fn cgroup_limits_version_2() {
     let none = [
-        ("sys/fs/cgroup/user.slice/work/memory.max", "max\n"),
+        ("sys/fs/cgroup/user.slice/job/memory.max", "max\n"),
         ("sys/fs/cgroup/user.slice/cpu.max", "max 100000\n"),
     ];
     assert_eq!(cgroup_limits_v2(&none).0, "fine");
     let above = [("sys/fs/cgroup/user.slice/memory.high", "1073741824\n")];
     let reading = "the control group of this program has limits: memory.high 1 GiB";
     assert_eq!(cgroup_limits_v2(&above), ("warning".to_owned(), reading.to_owned()));
-    let io = [("sys/fs/cgroup/user.slice/work/io.max", "8:0 rbps=1048576 wbps=max\n")];
+    let io = [("sys/fs/cgroup/user.slice/job/io.max", "8:0 rbps=1048576 wbps=max\n")];
     assert_eq!(cgroup_limits_v2(&io).0, "warning");
     assert_eq!(cgroup_limits_v2(&[("sys/fs/cgroup/cpu.max", "50000 100000\n")]).0, "warning");
     assert_eq!(cgroup_limits_v2(&[]).0, "unknown");

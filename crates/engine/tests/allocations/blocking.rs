@@ -5,13 +5,13 @@
 //! see the same number. A second test closes the gap before the first call and after the last: a
 //! phase of many ops calls the allocator exactly as often as one of few.
 
-use crate::calls;
 use crate::support::{Asking, seed};
 use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::root::make_dirs;
 use fsarena_engine::{Job, Prepared, Root};
 use fsarena_model::cycle::{Cycle, Overrun};
 use fsarena_model::work::{Dataset, DatasetState, Fsync, Io, Op, Order, Phase, Sharing};
+use fsarena_testkit::allocations::CountingAllocator;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -79,11 +79,11 @@ fn allocator_calls(dataset: &Dataset, order: Order, latency: bool, io: &Io) -> V
             if call != "sync" || io.fsync == Fsync::End {
                 let (_, first) =
                     FIRST.get().filter(|first| first.0 == number).unwrap_or_else(|| {
-                        FIRST.set(Some((number, calls())));
-                        (number, calls())
+                        FIRST.set(Some((number, CountingAllocator::calls())));
+                        (number, CountingAllocator::calls())
                     });
                 // The last sync is made by the thread that also collects what the others did.
-                let between = calls() - first;
+                let between = CountingAllocator::calls() - first;
                 if call != "sync" || io.threads == 1 {
                     most.fetch_max(between, Ordering::Relaxed);
                 }
@@ -91,10 +91,10 @@ fn allocator_calls(dataset: &Dataset, order: Order, latency: bool, io: &Io) -> V
             Ok(())
         };
         let backend = Asking { real: Sync::new(&root, io), ask };
-        let before = calls();
+        let before = CountingAllocator::calls();
         let report = prepared.run(&backend);
         // The report's own buckets grow with the spread of the latencies: not part of the phase.
-        let whole = calls() - before;
+        let whole = CountingAllocator::calls() - before;
         if state.appended_bytes == 0 {
             assert_eq!((report.error, report.ops), (None, phase.count(dataset)), "{op:?}");
         } else {
@@ -172,8 +172,8 @@ fn nothing_is_allocated_in_a_cycle() {
         }
         let (most, cycles) = (AtomicU64::new(0), AtomicU64::new(0));
         let ask = |call: &str| {
-            let began = BEGAN.get().unwrap_or_else(calls);
-            most.fetch_max(calls() - began, Ordering::Relaxed);
+            let began = BEGAN.get().unwrap_or_else(CountingAllocator::calls);
+            most.fetch_max(CountingAllocator::calls() - began, Ordering::Relaxed);
             // The last call of a cycle, and with `end` the one before it.
             let is_over = call == "sync";
             cycles.fetch_add(u64::from(is_over), Ordering::Relaxed);

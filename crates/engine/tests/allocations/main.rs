@@ -1,12 +1,10 @@
 //! Between the first and the last clock read of a phase nothing is allocated or freed; this program
 //! has an allocator that counts its calls.
-#![expect(unsafe_code, reason = "an allocator that counts")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests
 
 use fsarena_engine::{Job, Prepared, Root};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Op};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use fsarena_testkit::allocations::CountingAllocator;
 
 mod blocking;
 #[path = "../support/mod.rs"]
@@ -15,39 +13,7 @@ mod support;
 use support::{phase, seed};
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// The system's allocator, counting.
-pub struct Counting;
-
-thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Calls of this thread so far.
-pub fn calls() -> u64 {
-    CALLS.with(Cell::get)
-}
-
-fn count() {
-    // A thread that is ending has no counter any more; nothing is measured there.
-    let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-}
-
-// SAFETY: every request is passed unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count();
-        // SAFETY: as above; the pointer came from `alloc` of the same allocator.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Calls of the allocator in the run of each op over `files` files.
 fn allocator_calls(files: u64, iodepth: u32) -> Vec<(Op, u64)> {
@@ -78,9 +44,9 @@ fn allocator_calls(files: u64, iodepth: u32) -> Vec<(Op, u64)> {
         let job = Job { state, latency: false, ..Job::new(&dataset, &phase, seed(), seed()) };
         state = phase.leaves(state);
         let mut prepared = Prepared::new(&job).unwrap();
-        let before = calls();
+        let before = CountingAllocator::calls();
         let report = prepared.run_on(&root);
-        let made = calls() - before;
+        let made = CountingAllocator::calls() - before;
         assert_eq!((report.error, report.ops), (None, phase.count(&dataset)), "{op:?}");
         (op, made)
     };

@@ -56,37 +56,19 @@ fn in_order(
     move |tag, number| make(tag, sectors((first + number) % all * bytes), sectors(bytes) as u32)
 }
 
-fn rate(took: Took, count: u64, bytes: u32) -> Measured {
-    took.megabytes_per_s(count * u64::from(bytes))
-}
-
-pub(super) fn sequential_read(
-    driver: &mut ClosedLoop,
-    at: f64,
-    bytes: u32,
-    depth: u16,
-) -> Measured {
-    let mut next = in_order(driver, at, bytes, Request::read);
-    let count = SEQUENTIAL_BYTES / u64::from(bytes);
-    let before = u64::from(depth);
-    driver.run(depth, before, &mut next);
-    let took = driver.run(depth, count, |tag, number| next(tag, before + number));
-    rate(took, count, bytes)
-}
-
-/// `before`: bytes that are written first.
-pub(super) fn sequential_write(
+/// Requests in order, after `before` of them that are not measured.
+pub(super) fn sequential(
     driver: &mut ClosedLoop,
     at: f64,
     (bytes, depth): (u32, u16),
     before: u64,
+    make: fn(u16, u64, u32) -> Request,
 ) -> Measured {
-    let mut next = in_order(driver, at, bytes, Request::write);
+    let mut next = in_order(driver, at, bytes, make);
     let count = SEQUENTIAL_BYTES / u64::from(bytes);
-    let before = before.div_ceil(bytes.into());
     driver.run(depth, before, &mut next);
     let took = driver.run(depth, count, |tag, number| next(tag, before + number));
-    rate(took, count, bytes)
+    took.megabytes_per_s(count * u64::from(bytes))
 }
 
 pub(super) fn random(
