@@ -11,6 +11,7 @@ use fsarena_model::seed::Seed;
 use fsarena_model::verdict::{
     InterimAnalysis, Limits, METHOD_VERSION, Metric, Question, VerdictPlan,
 };
+use fsarena_stats::PairSample;
 
 /// What is drawn for one play.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,6 +106,28 @@ impl<'t> Prepared<'t> {
         }
     }
 
+    /// What the typical ratio of two contenders is away from 1, by phase, as a logarithm, where rests
+    /// are dealt out and those of the first are multiplied: nothing for 1, nor where they are as often
+    /// above as below. A verdict is about the typical ratio (the pseudomedian), and so is its truth.
+    fn moved_by(&self, times: f64) -> Vec<f64> {
+        if times == 1.0 {
+            return vec![0.0; self.away.len()];
+        }
+        let of = |(phase, drift): (&Vec<Vec<f64>>, &Vec<f64>)| {
+            let mut logs = Vec::new();
+            for (one, other) in phase.iter().flat_map(|one| phase.iter().map(move |two| (one, two)))
+            {
+                if !std::ptr::eq(one, other) {
+                    let rests = one.iter().zip(other).zip(drift);
+                    logs.extend(rests.map(|((a, b), drift)| (a - drift) * times - (b - drift)));
+                }
+            }
+            let sample = PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
+            sample.hodges_lehmann().unwrap_or(0.0)
+        };
+        self.away.iter().zip(&self.drift).map(of).collect()
+    }
+
     /// What the session's medians of each contender are away from those of the tape, by phase and
     /// contender; 0 where the tape's are the truth.
     fn shifts(&self, truth: Truth, draw: &Draw) -> Vec<Vec<f64>> {
@@ -176,6 +199,9 @@ impl<'p, 't> Noise<'p, 't> {
 /// The trials of one play, in the order of its schedule.
 pub(super) struct Window {
     scores: Vec<TrialScore>,
+    /// What the odd one's noise moves its typical ratio to the others by, where rests are dealt
+    /// out, by phase.
+    moved: Vec<f64>,
     elapsed_s: Vec<f64>,
 }
 
@@ -216,7 +242,8 @@ impl Window {
                 }
             }
         }
-        Self { elapsed_s: vec![0.0; scores.len()], scores }
+        let moved = prepared.moved_by(scenario.noise_of_odd());
+        Self { elapsed_s: vec![0.0; scores.len()], scores, moved }
     }
 
     /// Takes the values of a play.
@@ -236,7 +263,10 @@ impl Window {
                     // A phase that takes longer keeps the machine busy for longer.
                     let mut longer_s = 0.0;
                     for (phase, own) in (first_phase..).zip(&mut score.phases) {
-                        let away = noise.at(phase, place, block);
+                        let is_moved =
+                            scenario.truth == Truth::Exchangeable && scenario.is_odd(place);
+                        let moved = if is_moved { self.moved[phase] } else { 0.0 };
+                        let away = noise.at(phase, place, block) - moved;
                         let played = prepared.levels[phase] + away + effect;
                         own.durable_ns = Some(played.exp().round() as u64);
                         own.returned_ns = own.durable_ns.unwrap_or(0);
@@ -261,6 +291,11 @@ impl Window {
     /// The trials in the order of the schedule.
     pub fn scores(&self) -> &[TrialScore] {
         &self.scores
+    }
+
+    /// What the odd one is moved by.
+    pub fn moved(&self, phase: usize) -> f64 {
+        self.moved[phase]
     }
 
     /// The logarithm of a phase's length.

@@ -31,7 +31,8 @@ impl AskedPairs {
 #[serde(rename_all = "kebab-case")]
 pub enum Truth {
     /// In each block the rests are dealt out to the contenders at random: nothing but chance can
-    /// make one of them faster, whatever their noises are.
+    /// make one of them faster, whatever their noises are. Where those of one are multiplied, it is
+    /// moved by as much as skewed rests would move its typical ratio to the others.
     Exchangeable,
     /// Each has its own rests; all have one median over the whole tape. A slow drift of one against
     /// another is a false verdict.
@@ -90,14 +91,23 @@ impl Scenario {
         Self { contenders, pairs, truth, noise: 1.0, odd, factor: 1.0 }
     }
 
-    /// What the noise of the contender at `place` is multiplied by.
-    pub(super) fn noise_at(&self, place: usize) -> f64 {
-        let is_odd = match self.odd {
+    /// Whether the contender at `place` is the odd one.
+    pub(super) fn is_odd(&self, place: usize) -> bool {
+        match self.odd {
             Odd::None => false,
             Odd::Baseline => place == BASELINE,
             Odd::Another => place == OTHER,
-        };
-        if is_odd { self.noise } else { 1.0 }
+        }
+    }
+
+    /// What the noise of the odd one is multiplied by; 1 where there is none.
+    pub(super) fn noise_of_odd(&self) -> f64 {
+        if self.odd == Odd::None { 1.0 } else { self.noise }
+    }
+
+    /// What the noise of the contender at `place` is multiplied by.
+    pub(super) fn noise_at(&self, place: usize) -> f64 {
+        if self.is_odd(place) { self.noise } else { 1.0 }
     }
 
     /// The logarithm of what the lengths of the contender at `place` are multiplied by.
