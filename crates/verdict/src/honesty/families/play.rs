@@ -106,9 +106,10 @@ impl<'t> Prepared<'t> {
         }
     }
 
-    /// What the typical ratio of two contenders is away from 1, by phase, as a logarithm, where rests
-    /// are dealt out and those of the first are multiplied: nothing for 1, nor where they are as often
-    /// above as below. A verdict is about the typical ratio (the pseudomedian), and so is its truth.
+    /// What the typical ratio of two contenders is away from 1, by phase, as a logarithm, where
+    /// rests are dealt out and those of the first are multiplied: nothing for 1, nor where they are
+    /// as often above as below. A verdict is about the typical ratio (the pseudomedian), and so is
+    /// its truth.
     fn moved_by(&self, times: f64) -> Vec<f64> {
         if times == 1.0 {
             return vec![0.0; self.away.len()];
