@@ -72,6 +72,12 @@ fn browser_shows_the_answer_on_few_screens_and_prints_few_sheets() {
             const signs = [...document.querySelectorAll('.matrix .sign')].map(right);
             return Math.max(...signs) - right(document.querySelector('.matrix'));
         })()";
+        // With figures of any length.
+        let longest = "document.querySelectorAll('.matrix .change').forEach(
+            at => { at.textContent = '+299 %'; at.classList.add('more'); });
+            document.querySelectorAll('.matrix .value').forEach(
+            at => { at.textContent = '0.731 ms'; })";
+        phone.evaluate(longest).unwrap();
         let beyond = number(&phone, beyond);
         assert!(name != "quick" || beyond <= 0.0, "the last column is cut off by {beyond} px");
     }
