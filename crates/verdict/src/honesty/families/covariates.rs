@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 pub enum Covariate {
     /// Share of the machine's processor time that the hypervisor gave to others.
     Steal,
-    /// Share of it that other programs than the worker took, in user mode.
-    Programs,
     /// Length of the canary loop right before the phase, as a logarithm.
     Canary,
     /// Time between the end of the trial before and the start of this one.
     Pause,
+    /// Share of the machine that other programs than the worker took, in user mode: what a
+    /// contender that waits leaves them is theirs, so that it has a part in it.
+    Programs,
     /// Length of the canary loops before and after the phase together, as a logarithm.
     BothCanaries,
     /// Frequency of the processors.
@@ -42,9 +43,9 @@ pub enum Covariate {
 impl Covariate {
     pub const ALL: [Self; 10] = [
         Self::Steal,
-        Self::Programs,
         Self::Canary,
         Self::Pause,
+        Self::Programs,
         Self::BothCanaries,
         Self::Frequency,
         Self::Others,
@@ -74,7 +75,7 @@ impl Covariate {
     /// else what the contender does is taken for what was done to it.
     #[must_use]
     pub fn is_from_outside(self) -> bool {
-        matches!(self, Self::Steal | Self::Programs | Self::Canary | Self::Pause)
+        matches!(self, Self::Steal | Self::Canary | Self::Pause)
     }
 
     fn value(self, phase: &PhaseRecord, pause_s: Option<f64>) -> Option<f64> {
