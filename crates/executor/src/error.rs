@@ -96,7 +96,8 @@ fn remedy_for(errno: i32) -> Option<&'static str> {
     Some(match Errno::from_raw_os_error(errno) {
         Errno::NOSPC => "make the device larger (--on loop:SIZE) or the work smaller (--scale)",
         Errno::DQUOT => "raise the quota, or choose another directory",
-        Errno::ROFS | Errno::IO => {
+        // Of metadata that are damaged: EBADMSG by a checksum, EUCLEAN by their contents.
+        Errno::ROFS | Errno::IO | Errno::BADMSG | Errno::UCLEAN => {
             "see the kernel's log (dmesg): the file system or its device reported an error"
         }
         Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
@@ -136,6 +137,9 @@ mod tests {
         assert!(remedy_in("directory d00099: Permission denied (os error 13); see").is_some());
         let other = "Operation not supported (os error 95)";
         assert!(remedy_in(other).is_some_and(|remedy| remedy.contains("does not support")));
+        for damaged in ["Bad message (os error 74)", "Structure needs cleaning (os error 117)"] {
+            assert!(remedy_in(damaged).is_some_and(|remedy| remedy.contains("dmesg")), "{damaged}");
+        }
         assert_eq!(remedy_in("File exists (os error 17)"), None);
         assert_eq!(remedy_in("a bad spec"), None);
         assert!([0, -1, 4096, i32::MIN].into_iter().all(|errno| remedy_for(errno).is_none()));
