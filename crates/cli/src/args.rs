@@ -69,7 +69,7 @@ Results go to standard output, messages and progress to standard error.";
 pub enum Command {
     /// Run an experiment.
     Run(Box<RunArgs>),
-    /// List the block devices, and whether fsarena may use them.
+    /// List the block devices and whether fsarena may use them, or device models.
     Devices(DevicesArgs),
     /// List the RUNs in the database.
     List(ListArgs),

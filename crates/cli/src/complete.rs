@@ -60,6 +60,16 @@ pub fn devices() -> ArgValueCompleter {
     })
 }
 
+/// Device models, and files of others.
+pub fn device_models() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let mut all = listed(current, fsarena_vdisk::names());
+        let is_file = |path: &std::path::Path| path.extension().is_some_and(|end| end == "toml");
+        all.extend(PathCompleter::any().filter(is_file).complete(current));
+        all
+    })
+}
+
 /// Built-in experiments, and files of others.
 pub fn experiments() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {

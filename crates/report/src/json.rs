@@ -30,7 +30,7 @@ pub const KINDS: [(&str, &str); 12] = [
 
 /// A document of one value, under `key`: of RUNs (`list --json`), the built-in datasets or one
 /// dataset (`dataset --json`), what rules said on tapes (`selftest honesty --json`), the block
-/// devices of the machine (`devices --json`).
+/// devices of the machine (`devices --json`), device models (`devices --models --json`).
 #[must_use]
 pub fn document(kind: &str, key: &str, value: &impl serde::Serialize) -> Value {
     json!({ "schema": SCHEMA, "kind": kind, key: value })

@@ -14,6 +14,7 @@ mod bars;
 mod command;
 mod compared;
 mod context;
+mod device_model;
 mod doctor;
 mod forest;
 mod format;
@@ -48,6 +49,10 @@ pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shap
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
 pub use context::{Repeats, Run};
+pub use device_model::{
+    DeviceModelCurve, DeviceModelLine, DeviceModelRow, device_model_svg, device_model_text,
+    device_models_table,
+};
 pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};
 pub use fsarena_chart::PaperWidth;

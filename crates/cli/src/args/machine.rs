@@ -4,12 +4,35 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  fsarena devices\n  fsarena devices --json | jq .")]
+#[command(after_help = DEVICES_EXAMPLES)]
 pub struct DevicesArgs {
+    /// List the device models of virtual disks instead.
+    #[arg(long, conflicts_with = "model")]
+    pub models: bool,
+    /// Measure this device model in simulated time and print it next to the published figures of
+    /// its device: a name that --models lists, or a file that describes one (ending in .toml).
+    #[arg(long, value_name = "MODEL", add = crate::complete::device_models())]
+    pub model: Option<String>,
+    /// Draw the latencies of the model into this file.
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub svg: Option<PathBuf>,
+    /// Where the disk is in its revolution at the beginning: another seed, another start.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "model")]
+    pub seed: u64,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
 }
+
+const DEVICES_EXAMPLES: &str = "\
+A device model needs no device, no root and no waiting: minutes of a disk take seconds.
+
+Examples:
+  fsarena devices
+  fsarena devices --json | jq .
+  fsarena devices --models
+  fsarena devices --model hdd-2007
+  fsarena devices --model ./mine.toml --svg mine.svg";
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  fsarena doctor\n  fsarena doctor /dev/sdb\n  fsarena doctor \

@@ -38,6 +38,8 @@ const TOPICS: &[Topic] = &[
     topic!("periodic", "docs/periodic.md"),
     topic!("watch", "docs/watch.md"),
     topic!("safety", "docs/safety.md"),
+    topic!("virtual-devices", "docs/virtual-devices.md"),
+    topic!("device-models", "devices/README.md"),
     topic!("format", "crates/plan/FORMAT.md"),
     topic!("database", "crates/store/schema.md"),
     topic!("queries", "docs/queries.md"),

@@ -3,7 +3,7 @@
 //! temporary database.
 
 use crate::args::{DevicesArgs, DoctorArgs, RunArgs};
-use crate::commands::run;
+use crate::commands::{device_model, run};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_devices::inventory::{self, SurveyRow, Verdict};
@@ -20,8 +20,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Lists the block devices.
+/// Lists the block devices, or device models, or shows one.
 pub fn devices(args: &DevicesArgs) -> Result<()> {
+    if args.models {
+        return device_model::list(args.json);
+    }
+    if let Some(model) = &args.model {
+        return device_model::show(model, args);
+    }
     let rows = inventory::survey(&inventory::Roots::default())?;
     if args.json {
         return context::print_json(&fsarena_report::json::document("devices", "devices", &rows));

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod dataset;
 pub mod delete;
 pub mod describe;
+mod device_model;
 pub mod doc;
 pub mod experiments;
 pub mod import;

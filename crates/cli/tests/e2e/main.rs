@@ -13,6 +13,7 @@ mod bad_mixtures;
 mod bad_verdicts;
 mod compare_missing;
 mod dataset;
+mod device_models;
 mod everyday;
 mod foreign;
 mod fuse_external;
