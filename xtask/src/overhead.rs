@@ -18,6 +18,7 @@ mod small;
 mod table;
 mod threads;
 mod uring;
+mod vdisk;
 
 use anyhow::{Context as _, Result, ensure};
 pub(crate) use options::Options;
@@ -26,8 +27,14 @@ use std::process::Command;
 
 /// In the order of the run. A new section is a file with such an entry, a line here, and its name
 /// and its line of help in [`options`].
-const SECTIONS: &[Section] =
-    &[small::SECTION, threads::SECTION, null::SECTION, uring::SECTION, corpus::SECTION];
+const SECTIONS: &[Section] = &[
+    small::SECTION,
+    threads::SECTION,
+    null::SECTION,
+    uring::SECTION,
+    corpus::SECTION,
+    vdisk::SECTION,
+];
 
 /// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
 ///

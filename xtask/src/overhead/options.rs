@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// Names of the sections, in the order of the run.
-pub(super) const NAMES: [&str; 5] = ["small", "threads", "null", "uring", "corpus"];
+pub(super) const NAMES: [&str; 6] = ["small", "threads", "null", "uring", "corpus", "vdisk"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -16,6 +16,7 @@ Sections:
   uring     4 KiB random reads by io_uring against fio, on tmpfs and on a loop device (root)
   corpus    contents of datasets: how fast they are made; trees of files against bare loops, on
             tmpfs and on ext4 on a loop device (root)
+  vdisk     device models of virtual disks: what each request costs
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -166,13 +167,13 @@ mod tests {
     #[test]
     fn few_pairs_or_files_are_not_judged() {
         assert_eq!(judged(&[]), NAMES);
-        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring"]);
-        assert_eq!(judged(&["--pairs", "3"]), ["null"]);
+        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk"]);
+        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk"]);
         assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus"]);
         let few = judged(&["--corpus-files", "2000"]);
-        assert_eq!(few, ["small", "threads", "null", "uring"]);
+        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk"]);
         let few = judged(&["--uring-mib", "8"]);
-        assert_eq!(few, ["small", "threads", "null", "corpus"]);
+        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk"]);
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
 
