@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vdisk: block devices of which a process of the host is the device.
+ *
+ * Each device is a connection to a model process over a unix socket. That process holds the
+ * contents and says when a request completes. It is asked synchronously: while it answers, this
+ * kernel stands still, so that under time-travel=inf-cpu an answer takes no virtual time, however
+ * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 1 is spoken here.
+ *
+ * vdisk.socket=PATH,PATH,... connects /dev/vdisk0, /dev/vdisk1, ... Relative paths start at the
+ * working directory of this kernel's process.
+ */
+#define pr_fmt(fmt) "vdisk: " fmt
+
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+#include <os.h>
+
+/* Until 6.8 limits are set one by one; from 6.11 on they and the features come with the disk. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+#define LIMITS_COME_WITH_DISK 1
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#error "vdisk: sources of Linux 6.9 and 6.10 are not supported; take 6.8 or older, 6.11 or newer"
+#endif
+
+#define DEVICES_MAX	8
+#define DEPTH_MAX	256
+/* Requests up to this size are sent by one system call. */
+#define BUFFER_BYTES	(64 * 1024)
+
+#define MAGIC		0x314b534944565346ull	/* "FSVDISK1" in little-endian order */
+#define VERSION		1
+#define NO_EVENT	(~0ull)
+
+enum op {
+	OP_HELLO = 0, OP_POLL = 1, OP_READ = 2, OP_WRITE = 3,
+	OP_FLUSH = 4, OP_DISCARD = 5, OP_WRITE_ZEROES = 6,
+};
+
+/* Flags of a request. */
+#define FLAG_FUA	(1u << 0)
+#define FLAG_SYNC	(1u << 1)
+#define FLAG_METADATA	(1u << 2)
+#define FLAG_BACKGROUND	(1u << 3)
+#define FLAG_READAHEAD	(1u << 4)
+
+/* Features of a device. */
+#define FEATURE_VOLATILE_CACHE	(1u << 0)
+#define FEATURE_FUA		(1u << 1)
+#define FEATURE_ROTATIONAL	(1u << 2)
+
+/* How a request ended. */
+enum status { DONE = 0, IO_ERROR = 1, MEDIUM_ERROR = 2, NO_SPACE = 3, UNSUPPORTED = 4 };
+
+/* To the model process; a write is followed by its data. */
+struct message {
+	__le32 op;
+	__le32 tag;
+	__le64 now_ns;
+	__le64 sector;
+	__le64 bytes;
+	__le32 flags;
+	__le32 reserved;
+} __packed;
+
+/* From it, one for each message; followed by this many completions. */
+struct reply {
+	__le64 next_event_ns;
+	__le32 completions;
+	__le32 error;
+} __packed;
+
+/* A read that is done is followed by its data. */
+struct completion_entry {
+	__le32 tag;
+	__le32 status;
+	__le32 data_bytes;
+	__le32 reserved;
+} __packed;
+
+/* Follows the reply to OP_HELLO. */
+struct description {
+	__le64 magic;
+	__le32 version;
+	__le32 queue_depth;
+	__le64 capacity_sectors;
+	__le32 logical_block_bytes;
+	__le32 physical_block_bytes;
+	__le32 transfer_max_bytes;
+	__le32 segments_max;
+	__le32 discard_max_sectors;
+	__le32 discard_granularity_bytes;
+	__le32 write_zeroes_max_sectors;
+	__le32 features;
+} __packed;
+
+struct vdisk {
+	struct blk_mq_tag_set set;
+	struct gendisk *disk;
+	struct hrtimer timer;
+	spinlock_t lock;
+	const char *path;
+	int fd;
+	u32 depth;
+	u8 *buffer;
+	/* Requests that the model process has, by tag. */
+	struct request *outstanding[DEPTH_MAX];
+	/* Those that it has finished, until the lock is given back. */
+	struct request *finished[DEPTH_MAX];
+	blk_status_t status[DEPTH_MAX];
+};
+
+static char *socket[DEVICES_MAX];
+static int sockets;
+module_param_array(socket, charp, &sockets, 0444);
+MODULE_PARM_DESC(socket, "sockets of the model processes, one for each device");
+
+/* What is written or read only in part has no meaning any more. */
+static void __noreturn model_is_gone(struct vdisk *d, int result)
+{
+	if (result)
+		panic("vdisk: %s: error %d", d->path, -result);
+	panic("vdisk: %s: the model process has ended", d->path);
+}
+
+static void __noreturn protocol_broken(struct vdisk *d, const char *what, u64 value)
+{
+	panic("vdisk: %s: the model process broke the protocol: %s %llu", d->path, what, value);
+}
+
+static void send_all(struct vdisk *d, const void *from, size_t bytes)
+{
+	while (bytes) {
+		int sent = os_write_file(d->fd, from, bytes);
+
+		if (sent == -EINTR || sent == -EAGAIN)
+			continue;
+		if (sent <= 0)
+			model_is_gone(d, sent);
+		from += sent;
+		bytes -= sent;
+	}
+}
+
+static void receive_all(struct vdisk *d, void *to, size_t bytes)
+{
+	while (bytes) {
+		int got = os_read_file(d->fd, to, bytes);
+
+		if (got == -EINTR || got == -EAGAIN)
+			continue;
+		if (got <= 0)
+			model_is_gone(d, got);
+		to += got;
+		bytes -= got;
+	}
+}
+
+static void send_write(struct vdisk *d, const struct message *m, struct request *rq)
+{
+	bool fits = sizeof(*m) + blk_rq_bytes(rq) <= BUFFER_BYTES;
+	size_t used = sizeof(*m);
+	struct req_iterator it;
+	struct bio_vec part;
+
+	memcpy(d->buffer, m, sizeof(*m));
+	if (!fits)
+		send_all(d, d->buffer, used);
+	rq_for_each_segment(part, rq, it) {
+		void *from = page_address(part.bv_page) + part.bv_offset;
+
+		if (fits) {
+			memcpy(d->buffer + used, from, part.bv_len);
+			used += part.bv_len;
+		} else {
+			send_all(d, from, part.bv_len);
+		}
+	}
+	if (fits)
+		send_all(d, d->buffer, used);
+}
+
+static void receive_read(struct vdisk *d, struct request *rq)
+{
+	struct req_iterator it;
+	struct bio_vec part;
+
+	rq_for_each_segment(part, rq, it)
+		receive_all(d, page_address(part.bv_page) + part.bv_offset, part.bv_len);
+}
+
+static void receive_reply(struct vdisk *d, struct reply *r)
+{
+	receive_all(d, r, sizeof(*r));
+	if (r->error)
+		protocol_broken(d, "it refused a message with error", le32_to_cpu(r->error));
+}
+
+static void arm(struct vdisk *d, u64 next_event_ns)
+{
+	if (next_event_ns == NO_EVENT)
+		return;
+	/* A time that has passed is one that has come. */
+	next_event_ns = min_t(u64, next_event_ns, KTIME_MAX);
+	hrtimer_start(&d->timer, ns_to_ktime(next_event_ns), HRTIMER_MODE_ABS_HARD);
+}
+
+static int op_of(const struct request *rq)
+{
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return OP_READ;
+	case REQ_OP_WRITE:
+		return OP_WRITE;
+	case REQ_OP_FLUSH:
+		return OP_FLUSH;
+	case REQ_OP_DISCARD:
+		return OP_DISCARD;
+	case REQ_OP_WRITE_ZEROES:
+		return OP_WRITE_ZEROES;
+	default:
+		return -1;
+	}
+}
+
+static u32 flags_of(const struct request *rq)
+{
+	u32 flags = 0;
+
+	if (rq->cmd_flags & REQ_FUA)
+		flags |= FLAG_FUA;
+	if (rq->cmd_flags & REQ_SYNC)
+		flags |= FLAG_SYNC;
+	if (rq->cmd_flags & REQ_META)
+		flags |= FLAG_METADATA;
+	if (rq->cmd_flags & REQ_BACKGROUND)
+		flags |= FLAG_BACKGROUND;
+	if (rq->cmd_flags & REQ_RAHEAD)
+		flags |= FLAG_READAHEAD;
+	return flags;
+}
+
+static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				   const struct blk_mq_queue_data *bd)
+{
+	struct vdisk *d = hctx->queue->queuedata;
+	struct request *rq = bd->rq;
+	int op = op_of(rq);
+	struct message m = {
+		.op = cpu_to_le32(op),
+		.tag = cpu_to_le32(rq->tag),
+		.flags = cpu_to_le32(flags_of(rq)),
+	};
+	unsigned long irq;
+	struct reply r;
+
+	if (op < 0 || rq->tag < 0 || rq->tag >= d->depth)
+		return BLK_STS_NOTSUPP;
+	if (op != OP_FLUSH) {
+		m.sector = cpu_to_le64(blk_rq_pos(rq));
+		m.bytes = cpu_to_le64(blk_rq_bytes(rq));
+	}
+	blk_mq_start_request(rq);
+	spin_lock_irqsave(&d->lock, irq);
+	m.now_ns = cpu_to_le64(ktime_get_ns());
+	d->outstanding[rq->tag] = rq;
+	if (op == OP_WRITE)
+		send_write(d, &m, rq);
+	else
+		send_all(d, &m, sizeof(m));
+	receive_reply(d, &r);
+	if (r.completions)
+		protocol_broken(d, "completions of a submission:", le32_to_cpu(r.completions));
+	arm(d, le64_to_cpu(r.next_event_ns));
+	spin_unlock_irqrestore(&d->lock, irq);
+	return BLK_STS_OK;
+}
+
+static blk_status_t status_of(struct vdisk *d, u32 status)
+{
+	switch (status) {
+	case DONE:
+		return BLK_STS_OK;
+	case IO_ERROR:
+		return BLK_STS_IOERR;
+	case MEDIUM_ERROR:
+		return BLK_STS_MEDIUM;
+	case NO_SPACE:
+		return BLK_STS_NOSPC;
+	case UNSUPPORTED:
+		return BLK_STS_NOTSUPP;
+	default:
+		protocol_broken(d, "status", status);
+	}
+}
+
+/* One completion, and the data of a read. */
+static void receive_completion(struct vdisk *d, u32 at)
+{
+	struct completion_entry e;
+	struct request *rq;
+	u32 tag, expected;
+
+	receive_all(d, &e, sizeof(e));
+	tag = le32_to_cpu(e.tag);
+	if (tag >= d->depth || !d->outstanding[tag])
+		protocol_broken(d, "completion of a tag that is not outstanding:", tag);
+	rq = d->outstanding[tag];
+	d->status[at] = status_of(d, le32_to_cpu(e.status));
+	expected = op_of(rq) == OP_READ && !d->status[at] ? blk_rq_bytes(rq) : 0;
+	if (le32_to_cpu(e.data_bytes) != expected)
+		protocol_broken(d, "bytes of data:", le32_to_cpu(e.data_bytes));
+	if (expected)
+		receive_read(d, rq);
+	d->outstanding[tag] = NULL;
+	d->finished[at] = rq;
+}
+
+static enum hrtimer_restart vdisk_timer(struct hrtimer *timer)
+{
+	struct vdisk *d = container_of(timer, struct vdisk, timer);
+	struct message m = { .op = cpu_to_le32(OP_POLL) };
+	struct reply r;
+	u32 i, count;
+
+	spin_lock(&d->lock);
+	m.now_ns = cpu_to_le64(ktime_get_ns());
+	send_all(d, &m, sizeof(m));
+	receive_reply(d, &r);
+	count = le32_to_cpu(r.completions);
+	if (count > d->depth)
+		protocol_broken(d, "completions:", count);
+	for (i = 0; i < count; i++)
+		receive_completion(d, i);
+	arm(d, le64_to_cpu(r.next_event_ns));
+	spin_unlock(&d->lock);
+	/*
+	 * The lock is free: an ending request may submit the next. This timer cannot fire before
+	 * it returns, so that the list is its own.
+	 */
+	for (i = 0; i < count; i++)
+		blk_mq_end_request(d->finished[i], d->status[i]);
+	return HRTIMER_NORESTART;
+}
+
+static const struct blk_mq_ops vdisk_mq_ops = { .queue_rq = vdisk_queue_rq };
+static const struct block_device_operations vdisk_fops = { .owner = THIS_MODULE };
+
+static int greet(struct vdisk *d, struct description *about)
+{
+	struct message m = { .op = cpu_to_le32(OP_HELLO), .bytes = cpu_to_le64(VERSION) };
+	struct reply r;
+	u32 depth;
+
+	send_all(d, &m, sizeof(m));
+	receive_reply(d, &r);
+	receive_all(d, about, sizeof(*about));
+	if (le64_to_cpu(about->magic) != MAGIC || le32_to_cpu(about->version) != VERSION) {
+		pr_err("%s: speaks version %u of the protocol, and this kernel %u\n", d->path,
+		       le32_to_cpu(about->version), VERSION);
+		return -EPROTO;
+	}
+	depth = le32_to_cpu(about->queue_depth);
+	if (!depth || depth > DEPTH_MAX || !about->capacity_sectors || !about->segments_max ||
+	    !is_power_of_2(le32_to_cpu(about->logical_block_bytes)) ||
+	    le32_to_cpu(about->logical_block_bytes) < SECTOR_SIZE ||
+	    le32_to_cpu(about->logical_block_bytes) > PAGE_SIZE ||
+	    le32_to_cpu(about->transfer_max_bytes) < PAGE_SIZE) {
+		pr_err("%s: describes a device that cannot be\n", d->path);
+		return -EINVAL;
+	}
+	d->depth = depth;
+	return 0;
+}
+
+#ifdef LIMITS_COME_WITH_DISK
+static struct gendisk *make_disk(struct vdisk *d, const struct description *about)
+{
+	u32 features = le32_to_cpu(about->features);
+	struct queue_limits limits = {
+		.logical_block_size = le32_to_cpu(about->logical_block_bytes),
+		.physical_block_size = le32_to_cpu(about->physical_block_bytes),
+		.max_hw_sectors = le32_to_cpu(about->transfer_max_bytes) >> SECTOR_SHIFT,
+		.max_segments = min_t(u32, le32_to_cpu(about->segments_max), USHRT_MAX),
+		.max_hw_discard_sectors = le32_to_cpu(about->discard_max_sectors),
+		.discard_granularity = le32_to_cpu(about->discard_granularity_bytes),
+		.max_write_zeroes_sectors = le32_to_cpu(about->write_zeroes_max_sectors),
+	};
+
+	if (features & FEATURE_VOLATILE_CACHE)
+		limits.features |= BLK_FEAT_WRITE_CACHE;
+	if (features & FEATURE_FUA)
+		limits.features |= BLK_FEAT_FUA;
+	if (features & FEATURE_ROTATIONAL)
+		limits.features |= BLK_FEAT_ROTATIONAL;
+	return blk_mq_alloc_disk(&d->set, &limits, d);
+}
+#else
+static struct gendisk *make_disk(struct vdisk *d, const struct description *about)
+{
+	struct gendisk *disk = blk_mq_alloc_disk(&d->set, d);
+	u32 features = le32_to_cpu(about->features);
+	struct request_queue *q;
+
+	if (IS_ERR(disk))
+		return disk;
+	q = disk->queue;
+	blk_queue_logical_block_size(q, le32_to_cpu(about->logical_block_bytes));
+	blk_queue_physical_block_size(q, le32_to_cpu(about->physical_block_bytes));
+	blk_queue_max_hw_sectors(q, le32_to_cpu(about->transfer_max_bytes) >> SECTOR_SHIFT);
+	blk_queue_max_segments(q, min_t(u32, le32_to_cpu(about->segments_max), USHRT_MAX));
+	blk_queue_max_discard_sectors(q, le32_to_cpu(about->discard_max_sectors));
+	q->limits.discard_granularity = le32_to_cpu(about->discard_granularity_bytes);
+	blk_queue_max_write_zeroes_sectors(q, le32_to_cpu(about->write_zeroes_max_sectors));
+	blk_queue_write_cache(q, features & FEATURE_VOLATILE_CACHE, features & FEATURE_FUA);
+	if (!(features & FEATURE_ROTATIONAL))
+		blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
+	return disk;
+}
+#endif
+
+static void make_timer(struct vdisk *d)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(&d->timer, vdisk_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+#else
+	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	d->timer.function = vdisk_timer;
+#endif
+}
+
+static int add_device(struct vdisk *d, int index)
+{
+	struct description about;
+	int error;
+
+	error = greet(d, &about);
+	if (error)
+		return error;
+	make_timer(d);
+	d->set.ops = &vdisk_mq_ops;
+	d->set.nr_hw_queues = 1;
+	d->set.queue_depth = d->depth;
+	d->set.numa_node = NUMA_NO_NODE;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+	d->set.flags = BLK_MQ_F_SHOULD_MERGE;
+#endif
+	error = blk_mq_alloc_tag_set(&d->set);
+	if (error)
+		return error;
+	d->disk = make_disk(d, &about);
+	if (IS_ERR(d->disk)) {
+		error = PTR_ERR(d->disk);
+		goto free_set;
+	}
+	snprintf(d->disk->disk_name, sizeof(d->disk->disk_name), "vdisk%d", index);
+	d->disk->fops = &vdisk_fops;
+	d->disk->private_data = d;
+	set_capacity(d->disk, le64_to_cpu(about.capacity_sectors));
+	error = add_disk(d->disk);
+	if (!error)
+		return 0;
+	put_disk(d->disk);
+free_set:
+	blk_mq_free_tag_set(&d->set);
+	return error;
+}
+
+static int connect_device(int index)
+{
+	struct vdisk *d = kzalloc(sizeof(*d), GFP_KERNEL);
+	int error = -ENOMEM;
+
+	if (!d)
+		return error;
+	d->fd = -1;
+	d->path = socket[index];
+	spin_lock_init(&d->lock);
+	d->buffer = kmalloc(BUFFER_BYTES, GFP_KERNEL);
+	if (!d->buffer)
+		goto free;
+	d->fd = os_connect_socket(d->path);
+	if (d->fd < 0) {
+		error = d->fd;
+		goto free;
+	}
+	error = add_device(d, index);
+	if (!error)
+		return 0;
+	os_close_file(d->fd);
+free:
+	kfree(d->buffer);
+	kfree(d);
+	return error;
+}
+
+/* The devices stay until the kernel ends: this is never a module. */
+static int __init vdisk_init(void)
+{
+	int i, error;
+
+	for (i = 0; i < sockets; i++) {
+		error = connect_device(i);
+		if (error)
+			pr_err("%s: not connected: error %d\n", socket[i], -error);
+	}
+	return 0;
+}
+late_initcall(vdisk_init);
