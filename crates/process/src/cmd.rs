@@ -62,7 +62,9 @@ impl SearchPath {
             .map(|path| Tool { name: name.to_owned(), path })
     }
 
-    fn joined(&self) -> OsString {
+    /// As a value of `PATH`.
+    #[must_use]
+    pub fn joined(&self) -> OsString {
         std::env::join_paths(&self.0).unwrap_or_default()
     }
 }
@@ -376,7 +378,7 @@ pub fn capture(
 }
 
 /// Waits for the end; the whole group is killed when the limit has passed, or `stop` says so.
-fn wait(
+pub(crate) fn wait(
     mut child: Child,
     limit: Option<Duration>,
     stop: Option<&dyn Fn() -> bool>,

@@ -14,6 +14,7 @@
 
 pub mod child;
 pub mod cmd;
+pub mod guarded;
 pub mod resident;
 
 use rustix::io::Errno;

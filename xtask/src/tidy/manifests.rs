@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        "corpus devices doctor engine executor filesystems foreign metrics model plan \
+        "corpus devices doctor engine executor filesystems foreign metrics model places plan \
          process reference report runner stats store study trace vdisk verdict watch worker",
     ),
     ("corpus", "model"),
@@ -29,6 +29,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", ""),
+    // A guest kernel: its build and its boot are programs that are started; its disks are models.
+    ("places", "process vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", "corpus filesystems foreign model"),

@@ -1,0 +1,15 @@
+//! The host's side of a guest's disk: the messages of the block driver `vdisk`, and who answers
+//! them.
+//!
+//! `kernel/PROTOCOL.md` is the description. A [`Disk`] is a device with its contents; [`serve`]
+//! carries messages to it. Times come with the messages: there is no clock here.
+
+mod constant;
+mod message;
+mod modelled;
+mod server;
+
+pub use constant::ConstantDisk;
+pub use message::{Description, Features, Op, Request, Status};
+pub use modelled::ModelledDisk;
+pub use server::{Disk, DiskError, ServeError, serve};

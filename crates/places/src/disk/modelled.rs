@@ -1,0 +1,228 @@
+//! A device model with its contents and, where it is asked for, its write log, as a guest's disk.
+
+use super::message::{Description, Features, Op, Request, Status};
+use super::server::{Disk, DiskError};
+use fsarena_vdisk::{
+    Completion, Outcome, Request as ModelRequest, SECTOR_BYTES, Store, VirtualDevice, WriteLog,
+};
+
+/// Largest read or write: the default of most disks.
+const TRANSFER_MAX_BYTES: u32 = 1 << 20;
+
+/// A virtual device and what is on it.
+///
+/// A write is in the contents when it completes, and a read sees what is there when it completes.
+/// Force unit access is not announced, so that the kernel sends a flush behind the write instead,
+/// as to a SATA disk and to a loop device.
+pub struct ModelledDisk {
+    device: VirtualDevice,
+    store: Store,
+    log: Option<WriteLog>,
+    /// By tag.
+    outstanding: Vec<Outstanding>,
+}
+
+/// A request that the device has.
+struct Outstanding {
+    request: ModelRequest,
+    submitted_ns: u64,
+    /// Of a write.
+    data: Vec<u8>,
+}
+
+impl ModelledDisk {
+    /// The device with these contents, which have its size.
+    #[must_use]
+    pub fn new(device: VirtualDevice, store: Store, log: Option<WriteLog>) -> Self {
+        let nothing =
+            |_| Outstanding { request: ModelRequest::flush(0), submitted_ns: 0, data: Vec::new() };
+        let outstanding = (0..device.queue_depth()).map(nothing).collect();
+        Self { device, store, log, outstanding }
+    }
+
+    /// What is on it, and its log.
+    #[must_use]
+    pub fn into_contents(self) -> (Store, Option<WriteLog>) {
+        (self.store, self.log)
+    }
+
+    /// What became of a request has come to pass: it is in the contents and in the log.
+    fn complete(&mut self, done: &Completion) -> Result<(), DiskError> {
+        let Outstanding { request, submitted_ns, data } = &self.outstanding[usize::from(done.tag)];
+        match (request.op, done.outcome) {
+            (_, Outcome::MediumError) => {}
+            (fsarena_vdisk::Op::Write, Outcome::Done) => self.store.write(request.sector, data)?,
+            (fsarena_vdisk::Op::Write, Outcome::Torn { sectors }) => {
+                let there = bytes_of(u64::from(sectors)).min(data.len());
+                self.store.write(request.sector, &data[..there])?;
+            }
+            (fsarena_vdisk::Op::Discard, _) => {
+                self.store.discard(request.sector, u64::from(request.sectors))?;
+            }
+            (fsarena_vdisk::Op::Read | fsarena_vdisk::Op::Flush, _) => {}
+        }
+        if let Some(log) = &mut self.log {
+            log.completed(request, *submitted_ns, done, data)?;
+        }
+        Ok(())
+    }
+}
+
+impl Disk for ModelledDisk {
+    fn description(&self) -> Description {
+        let sectors = self.device.size_bytes() / SECTOR_BYTES;
+        // Disks had no discard; flash and cards do.
+        let is_rotating = self.device.is_rotating();
+        let discard_max_sectors = if is_rotating { 0 } else { u32::MAX >> 9 };
+        Description {
+            queue_depth: self.device.queue_depth(),
+            transfer_max_bytes: TRANSFER_MAX_BYTES,
+            discard_max_sectors,
+            write_zeroes_max_sectors: 0,
+            features: Features {
+                volatile_cache: self.device.has_volatile_cache(),
+                fua: false,
+                rotational: is_rotating,
+            },
+            ..Description::with_sectors(sectors)
+        }
+    }
+
+    fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {
+        let asked = model_request(request)
+            .ok_or_else(|| DiskError::Refused(format!("{request:?} is none that was announced")))?;
+        let taken = self.device.submit(now_ns, asked);
+        taken.map_err(|refused| DiskError::Refused(refused.to_string()))?;
+        let outstanding = &mut self.outstanding[usize::from(asked.tag)];
+        outstanding.request = asked;
+        outstanding.submitted_ns = now_ns;
+        outstanding.data.clear();
+        outstanding.data.extend_from_slice(data);
+        Ok(())
+    }
+
+    fn poll(&mut self, now_ns: u64) -> Result<Option<(u32, Status)>, DiskError> {
+        let done = self.device.poll(now_ns);
+        if let Some(at_ns) = self.device.power_cut_ns() {
+            return Err(DiskError::PowerCut { at_ns });
+        }
+        let Some(done) = done else { return Ok(None) };
+        self.complete(&done)?;
+        let status = match done.outcome {
+            Outcome::MediumError => Status::IoError,
+            // The device says that it is done.
+            Outcome::Done | Outcome::Torn { .. } => Status::Done,
+        };
+        Ok(Some((u32::from(done.tag), status)))
+    }
+
+    fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {
+        Ok(self.store.read(request.sector, into)?)
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        self.device.next_event_ns()
+    }
+}
+
+/// A size in memory.
+fn bytes_of(sectors: u64) -> usize {
+    usize::try_from(sectors * SECTOR_BYTES).unwrap_or(usize::MAX)
+}
+
+/// The same for a model; `None` where it is none that the description allows for.
+fn model_request(request: &Request) -> Option<ModelRequest> {
+    let op = match request.op {
+        Op::Read => fsarena_vdisk::Op::Read,
+        Op::Write => fsarena_vdisk::Op::Write,
+        Op::Flush => fsarena_vdisk::Op::Flush,
+        Op::Discard => fsarena_vdisk::Op::Discard,
+        Op::WriteZeroes => return None,
+    };
+    let sectors = u32::try_from(request.bytes / SECTOR_BYTES).ok()?;
+    let is_whole = request.bytes.is_multiple_of(SECTOR_BYTES);
+    let (tag, sector, fua) = (u16::try_from(request.tag).ok()?, request.sector, request.fua);
+    is_whole.then_some(ModelRequest { tag, op, sector, sectors, fua })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_vdisk::{DeviceOptions, Discarded, EntryKind, Fault, FaultKind};
+
+    const SIZE_BYTES: u64 = 1 << 30;
+
+    fn disk(model: &str, faults: Vec<Fault>) -> ModelledDisk {
+        let sheet = fsarena_vdisk::builtin(model).unwrap();
+        let options = DeviceOptions { size_bytes: Some(SIZE_BYTES), faults, ..Default::default() };
+        let device = VirtualDevice::new(&sheet, &options).unwrap();
+        let store = Store::in_memory(SIZE_BYTES, Discarded::Zeros);
+        ModelledDisk::new(device, store, Some(WriteLog::in_memory()))
+    }
+
+    fn request(tag: u32, op: Op, sector: u64, bytes: u64) -> Request {
+        Request { tag, op, sector, bytes, fua: false, flags: 0 }
+    }
+
+    /// Waits for the one that is outstanding; when it was done, and how.
+    fn wait(disk: &mut ModelledDisk) -> (u64, Status) {
+        let mut now_ns = 0;
+        loop {
+            now_ns = disk.next_event_ns().expect("something is outstanding").max(now_ns);
+            if let Some((_, status)) = disk.poll(now_ns).unwrap() {
+                return (now_ns, status);
+            }
+        }
+    }
+
+    #[test]
+    fn a_write_takes_as_long_as_on_the_model_and_is_read_and_logged() {
+        let mut disk = disk("hdd-2007", Vec::new());
+        assert!(disk.description().features.volatile_cache);
+        assert_eq!(disk.description().discard_max_sectors, 0);
+        let write = request(0, Op::Write, 4096, 4096);
+        disk.submit(1000, &write, &[7; 4096]).unwrap();
+        let mut got = [0; 4096];
+        disk.read(&request(0, Op::Read, 4096, 4096), &mut got).unwrap();
+        assert_eq!(got, [0; 4096], "not before it is done");
+        let (done_ns, status) = wait(&mut disk);
+        assert!(done_ns > 1000 && status == Status::Done);
+        disk.submit(done_ns, &request(1, Op::Flush, 0, 0), &[]).unwrap();
+        let (flushed_ns, _) = wait(&mut disk);
+        assert!(flushed_ns - done_ns > 1_000_000, "a flush of a disk takes a seek: {flushed_ns}");
+        disk.submit(flushed_ns, &request(0, Op::Read, 4096, 4096), &[]).unwrap();
+        wait(&mut disk);
+        disk.read(&request(0, Op::Read, 4096, 4096), &mut got).unwrap();
+        assert_eq!(got, [7; 4096]);
+        let (_, log) = disk.into_contents();
+        let kinds: Vec<EntryKind> = log.unwrap().entries().iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [EntryKind::Write, EntryKind::Flush]);
+    }
+
+    #[test]
+    fn faults_of_the_device_are_what_the_guest_meets() {
+        let mut bad = disk("const", vec![Fault::every(FaultKind::MediumError)]);
+        bad.submit(0, &request(0, Op::Write, 0, 4096), &[7; 4096]).unwrap();
+        assert_eq!(wait(&mut bad).1, Status::IoError);
+        let mut torn = disk("const", vec![Fault::every(FaultKind::Torn)]);
+        torn.submit(0, &request(0, Op::Write, 0, 4096), &[7; 4096]).unwrap();
+        assert_eq!(wait(&mut torn).1, Status::Done);
+        let mut got = [0; 4096];
+        torn.read(&request(0, Op::Read, 0, 4096), &mut got).unwrap();
+        assert!(got[..2048] == [7; 2048] && got[2048..] == [0; 2048]);
+        let mut cut = disk("const", vec![Fault::every(FaultKind::PowerCut)]);
+        cut.submit(5, &request(0, Op::Write, 0, 4096), &[7; 4096]).unwrap();
+        let error = cut.poll(1_000_000_000).unwrap_err();
+        assert!(matches!(error, DiskError::PowerCut { at_ns: 5 }), "{error}");
+    }
+
+    #[test]
+    fn what_was_not_announced_is_refused() {
+        let mut disk = disk("const", Vec::new());
+        let error = disk.submit(0, &request(0, Op::WriteZeroes, 0, 4096), &[]).unwrap_err();
+        assert!(error.to_string().contains("none that was announced"), "{error}");
+        let beyond = request(0, Op::Read, SIZE_BYTES / 512, 4096);
+        let error = disk.submit(0, &beyond, &[]).unwrap_err().to_string();
+        assert!(error.contains("are not on a device of"), "{error}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Where a trial can be carried out besides this kernel: a guest kernel, which is a process in
+//! virtual time.
+//!
+//! [`kernel`] finds, builds, keeps and checks guest kernels. [`guest`] boots one, with a program as
+//! its init, bytes in and bytes out. [`disk`] is how a guest asks a process of the host that is its
+//! disk. What is done in a guest, and what is measured there, is the caller's matter.
+#![forbid(unsafe_code)]
+
+pub mod disk;
+mod owned_dir;
+
+pub use owned_dir::OwnedDir;
