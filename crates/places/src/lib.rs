@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod disk;
+pub mod guest;
 mod owned_dir;
 
 pub use owned_dir::OwnedDir;

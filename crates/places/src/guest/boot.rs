@@ -1,0 +1,338 @@
+//! Boots a guest and waits for its end: files in, files out, disks answered meanwhile.
+
+use super::init::{HOST, RECORD, TASK};
+use super::memory;
+use super::program::{INIT, Program, ProgramError};
+use super::task::{Record, Task};
+use crate::disk::{Disk, ServeError, serve};
+use crate::owned_dir::OwnedDir;
+use fsarena_process::cmd::{Captured, End, SearchPath, ended_text};
+use fsarena_process::guarded::Guarded;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The clock of every guest begins here: 2023-11-14 22:13:20 UTC.
+const START_NS: u64 = 1_700_000_000_000_000_000;
+const MIB: u64 = 1 << 20;
+/// Lines of the console in an error.
+const SHOWN_LINES: usize = 4;
+
+/// How a guest is booted.
+#[derive(Clone, Debug)]
+pub struct GuestOptions {
+    pub kernel: PathBuf,
+    pub memory_bytes: u64,
+    /// Of all random numbers in it.
+    pub seed: u64,
+    /// Virtual time that each system call takes.
+    pub syscall_ns: u64,
+    /// Wall-clock time after which it is killed.
+    pub limit: Duration,
+}
+
+impl GuestOptions {
+    /// 256 MiB, seed 1, system calls for nothing, ten minutes.
+    #[must_use]
+    pub fn new(kernel: &Path) -> Self {
+        Self {
+            kernel: kernel.to_owned(),
+            memory_bytes: 256 * MIB,
+            seed: 1,
+            syscall_ns: 0,
+            limit: Duration::from_secs(600),
+        }
+    }
+}
+
+/// Why a guest gave no record.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    #[error("{path}: {error}")]
+    File { path: PathBuf, error: io::Error },
+    #[error("a guest needs 32 MiB of memory at least, in whole MiB; {0} bytes were asked for")]
+    Memory(u64),
+    #[error("the guest did not end within {} s and was killed{}", limit.as_secs(), tail(console))]
+    TimedOut { limit: Duration, console: String },
+    #[error("the guest's kernel panicked: {reason}")]
+    Panicked { reason: String, console: String },
+    #[error("the guest ended without a record ({how}){}", tail(console))]
+    NoRecord { how: String, console: String },
+    #[error("the guest's disk {index}: {error}")]
+    Disk { index: usize, error: ServeError },
+    #[error("the guest could not do its task: {0}")]
+    Failed(String),
+    #[error("the guest's record cannot be read: {record}")]
+    Unexpected { record: String },
+    #[error("stopped")]
+    Stopped,
+}
+
+fn tail(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+    if last.is_empty() { String::new() } else { format!("; its console: {}", last.join(" | ")) }
+}
+
+/// A task that was done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaskRun {
+    pub record: Record,
+    /// The same as bytes, for a comparison of equal runs.
+    pub record_bytes: Vec<u8>,
+    /// What the kernel said.
+    pub console: String,
+    /// Wall-clock time from the start of its process to its end.
+    pub elapsed_ns: u64,
+}
+
+/// A guest that can be booted, again and again: each time in a state that depends on nothing but
+/// the options, the task, the program and the disks.
+#[derive(Clone, Copy, Debug)]
+pub struct Guest<'g> {
+    options: &'g GuestOptions,
+    program: &'g Program,
+}
+
+impl<'g> Guest<'g> {
+    /// A guest with `program` as its init.
+    #[must_use]
+    pub fn new(options: &'g GuestOptions, program: &'g Program) -> Self {
+        Self { options, program }
+    }
+
+    /// Boots it, has it do `task` with these disks (`/dev/vdisk0` is the first), and waits until it
+    /// has powered off.
+    ///
+    /// # Errors
+    /// When there is no record. The guest is gone then too.
+    pub fn run_task(
+        &self,
+        task: &Task,
+        disks: &mut [&mut dyn Disk],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<TaskRun, GuestError> {
+        let memory = self.options.memory_bytes;
+        if memory < 32 * MIB || !memory.is_multiple_of(MIB) {
+            return Err(GuestError::Memory(memory));
+        }
+        let base = self.program.base();
+        let failed = |error| GuestError::File { path: base.to_owned(), error };
+        let dir = OwnedDir::make(base, "guest-").map_err(failed)?;
+        self.prepare(dir.path(), task).map_err(failed)?;
+        let ran = self.boot(&dir, disks, stop)?;
+        let bytes = fs::read(dir.path().join(RECORD)).unwrap_or_default();
+        self.judge(&ran, bytes)
+    }
+
+    /// The directory of the guest, which is its root until it has mounted the host's.
+    fn prepare(&self, root: &Path, task: &Task) -> io::Result<()> {
+        self.program.put_into(root)?;
+        fs::create_dir(root.join(HOST))?;
+        fs::write(root.join(TASK), serde_json::to_vec(task)?)
+    }
+
+    /// Always the same for the same options: it goes into the random numbers of the guest.
+    fn command_line(&self, disks: usize) -> Vec<String> {
+        let GuestOptions { memory_bytes, syscall_ns, .. } = self.options;
+        let mut sockets = String::new();
+        for index in 0..disks {
+            let comma = if index > 0 { "," } else { "" };
+            let _ = write!(sockets, "{comma}{}", socket_name(index));
+        }
+        let mut words: Vec<String> = [
+            "umid=guest",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            // Its working directory, by a name that is the same for every guest.
+            "rootflags=/proc/self/cwd/.",
+            "rw",
+            "con=null",
+            "con0=null,fd:1",
+            "quiet",
+            "loglevel=4",
+            "time-travel=inf-cpu",
+        ]
+        .map(str::to_owned)
+        .into();
+        words.push(format!("mem={}M", memory_bytes / MIB));
+        words.push(format!("time-travel-start={START_NS}"));
+        words.push(format!("init=/{INIT}"));
+        if disks > 0 {
+            words.push(format!("vdisk.socket={sockets}"));
+        }
+        if *syscall_ns > 0 {
+            words.push(format!("syscall_ns={syscall_ns}"));
+        }
+        // A word that the kernel does not know goes to init. Not behind `--`: it appends words of
+        // its own.
+        words.push("guest_init".to_owned());
+        words
+    }
+
+    fn boot(
+        &self,
+        dir: &OwnedDir,
+        disks: &mut [&mut dyn Disk],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Captured, GuestError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| GuestError::File { path, error }
+        };
+        let listeners: Result<Vec<UnixListener>, io::Error> = (0..disks.len())
+            .map(|index| UnixListener::bind(dir.short_path().join(socket_name(index))))
+            .collect();
+        let listeners = listeners.map_err(failed(dir.path()))?;
+        let args: Vec<OsString> =
+            self.command_line(disks.len()).into_iter().map(OsString::from).collect();
+        let memory_dir = memory::dir_for(self.options.memory_bytes, dir.path());
+        let env = [
+            ("UML_SEED", self.options.seed.to_string().into()),
+            ("TMPDIR", memory_dir.into_os_string()),
+            // Where it makes the directory of its umid.
+            ("HOME", dir.path().as_os_str().to_owned()),
+            ("PATH", SearchPath::from_env().joined()),
+        ];
+        let call = Guarded {
+            tool: &self.options.kernel,
+            args: &args,
+            env: &env,
+            dir: dir.path(),
+            log: None,
+        };
+        std::thread::scope(|scope| {
+            let serving = listeners.into_iter().zip(disks.iter_mut());
+            let served: Vec<_> = serving
+                .map(|(listener, disk)| scope.spawn(move || answer(&listener, &mut **disk)))
+                .collect();
+            let ran = call.run(Some(self.options.limit), Some(stop));
+            let mut broken = None;
+            for (index, served) in served.into_iter().enumerate() {
+                // One that no guest has asked still waits for it.
+                let _ = UnixStream::connect(dir.short_path().join(socket_name(index)));
+                let ended = served.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                if let Err(error) = ended {
+                    broken = broken.or(Some(GuestError::Disk { index, error }));
+                }
+            }
+            let ran = ran.map_err(failed(&self.options.kernel))?;
+            let own_end = matches!(ran.end, End::Ended(_));
+            broken.filter(|_| own_end).map_or(Ok(ran), Err)
+        })
+    }
+
+    fn judge(&self, ran: &Captured, record_bytes: Vec<u8>) -> Result<TaskRun, GuestError> {
+        let console = format!("{}{}", ran.stdout, ran.stderr);
+        let how = match ran.end {
+            End::Stopped => return Err(GuestError::Stopped),
+            End::TimedOut => {
+                return Err(GuestError::TimedOut { limit: self.options.limit, console });
+            }
+            End::Ended(status) => ended_text(status),
+        };
+        if let Some(reason) = panic_in(&console) {
+            return Err(GuestError::Panicked { reason, console });
+        }
+        if record_bytes.is_empty() {
+            return Err(GuestError::NoRecord { how, console });
+        }
+        match serde_json::from_slice(&record_bytes) {
+            Ok(Record::Failed(why)) => Err(GuestError::Failed(why)),
+            Ok(record) => Ok(TaskRun { record, record_bytes, console, elapsed_ns: ran.elapsed_ns }),
+            Err(error) => Err(GuestError::Unexpected { record: error.to_string() }),
+        }
+    }
+}
+
+/// Relative to the directory of the guest: no path of the host is on its command line.
+fn socket_name(index: usize) -> String {
+    format!("disk{index}")
+}
+
+/// Serves the one guest that connects.
+fn answer(listener: &UnixListener, disk: &mut dyn Disk) -> Result<u64, ServeError> {
+    let (mut stream, _) = listener.accept()?;
+    serve(&mut stream, disk)
+}
+
+/// The reason that a panic of the kernel gives.
+fn panic_in(console: &str) -> Option<String> {
+    let at = console.find("Kernel panic - not syncing: ")?;
+    let rest = &console[at..];
+    let reason = rest.split_once(": ")?.1.lines().next()?;
+    Some(reason.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shell script in place of a kernel: it is started as one, in the directory of a guest.
+    fn run(script: &str, limit: Duration) -> Result<TaskRun, GuestError> {
+        let base = tempfile::tempdir().unwrap();
+        let kernel = base.path().join("kernel");
+        fs::write(&kernel, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&kernel, executable).unwrap();
+        let program = Program::this(base.path()).unwrap();
+        let options = GuestOptions { limit, ..GuestOptions::new(&kernel) };
+        let mut disk = crate::disk::ConstantDisk::new(4096, 1);
+        let done = Guest::new(&options, &program).run_task(
+            &Task::Probe { sleep_ns: 1 },
+            &mut [&mut disk],
+            &|| false,
+        );
+        drop(program);
+        let left = fs::read_dir(base.path()).unwrap().count();
+        assert_eq!(left, 1, "only the kernel is left");
+        done
+    }
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_record_comes_back_and_the_command_line_has_no_path_of_the_host() {
+        let script = "test -x init && test -f task.json && test -S disk0 && test -d host || exit 9\n\
+                      test \"$UML_SEED\" = 1 || exit 8\n\
+                      printf '{\"shell\":{\"exit_code\":0,\"stdout\":\"%s\",\"stderr\":\"\",\
+                      \"elapsed_ns\":1}}' \"$*\" > record.json";
+        let done = run(script, SOON).unwrap();
+        let Record::Shell(record) = done.record else { panic!("{:?}", done.record) };
+        assert!(record.stdout.contains("rootflags=/proc/self/cwd/. rw"), "{}", record.stdout);
+        assert!(record.stdout.ends_with("init=/init vdisk.socket=disk0 guest_init"));
+        assert!(!record.stdout.contains("/tmp"), "{}", record.stdout);
+    }
+
+    #[test]
+    fn a_guest_that_panics_hangs_or_says_nothing_is_named_so() {
+        let error = |script, limit| run(script, limit).unwrap_err().to_string();
+        let panic = "echo 'Kernel panic - not syncing: VFS: no root'; kill -ABRT $$";
+        assert_eq!(error(panic, SOON), "the guest's kernel panicked: VFS: no root");
+        let hang = error("echo here; sleep 60", Duration::from_millis(300));
+        assert!(hang.contains("was killed; its console: here"), "{hang}");
+        let silent = error("exit 3", SOON);
+        assert_eq!(silent, "the guest ended without a record (exit code 3)");
+        let half = error("echo '{\"probe\":' > record.json", SOON);
+        assert!(half.contains("cannot be read"), "{half}");
+        let failed = error("echo '{\"failed\":\"no\"}' > record.json", SOON);
+        assert_eq!(failed, "the guest could not do its task: no");
+    }
+
+    #[test]
+    fn memory_that_no_kernel_boots_with_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let program = Program::this(base.path()).unwrap();
+        let options =
+            GuestOptions { memory_bytes: 1 << 20, ..GuestOptions::new(Path::new("/bin/true")) };
+        let task = Task::Probe { sleep_ns: 1 };
+        let error = Guest::new(&options, &program).run_task(&task, &mut [], &|| false);
+        assert!(error.unwrap_err().to_string().contains("32 MiB of memory at least"));
+    }
+}

@@ -1,0 +1,198 @@
+//! The first process in a guest: mounts what a program expects, does the task, powers off.
+//!
+//! Runs inside the guest alone. It must not end by itself, which would be a panic of the kernel.
+
+use super::task::{CommandRecord, DiskProbe, ProbeRecord, Record, Task};
+use fsarena_process::cmd::{End, SearchPath};
+use fsarena_process::guarded::Guarded;
+use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
+use rustix::mount::{MountFlags, mount, mount_bind};
+use rustix::process::{chdir, chroot, getpid};
+use rustix::system::{RebootCommand, reboot, uname};
+use rustix::thread::{ClockId as SleepClock, NanosleepRelativeResult, clock_nanosleep_relative};
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+/// Files in the directory of a guest.
+pub const TASK: &str = "task.json";
+pub const RECORD: &str = "record.json";
+/// Directory in it at which the tree of the host is mounted.
+pub const HOST: &str = "host";
+/// Where its directory is, once the tree of the host is its root.
+const OWN: &str = "/mnt/own";
+/// The kernel sets its timers by ticks until the second tick, and boots in less virtual time than
+/// one.
+const TIMERS_READY_NS: u64 = 40_000_000;
+const BLOCK_BYTES: usize = 4096;
+const WRITES: usize = 16;
+
+/// Does what a guest was booted for and powers it off. To be called as its first process.
+///
+/// # Errors When this is no guest, or it cannot be made ready; its kernel panics then, and the
+/// reason is on its console.
+pub fn run_as_init() -> io::Result<()> {
+    if getpid().as_raw_nonzero().get() != 1 || !Path::new("/").join(TASK).is_file() {
+        return Err(io::Error::other("only to be started as the first process of a guest kernel"));
+    }
+    let has_time_travel = std::env::var_os("time-travel").is_none();
+    mount_all()?;
+    sleep(TIMERS_READY_NS);
+    let own = Path::new(OWN);
+    let text = fs::read_to_string(own.join(TASK))?;
+    let record = match serde_json::from_str(&text) {
+        Ok(Task::Probe { sleep_ns }) => Record::Probe(probe(sleep_ns, has_time_travel)?),
+        Ok(Task::Shell { command }) => run_command(&command),
+        Err(error) => Record::Failed(format!("the task: {error}")),
+    };
+    let path = own.join(RECORD);
+    fs::write(&path, serde_json::to_vec(&record)?)?;
+    File::open(&path)?.sync_all()?;
+    reboot(RebootCommand::PowerOff)?;
+    Ok(())
+}
+
+/// The tree of the host becomes the root, read-only, with the file systems of this kernel in it.
+fn mount_all() -> io::Result<()> {
+    let host = Path::new("/").join(HOST);
+    let none = MountFlags::empty();
+    let data = |text: &str| CString::new(text).expect("no NUL in it");
+    let at = |name: &str| host.join(name);
+    let on_host = |source: &str, kind: &str, name: &str, options: &str| {
+        let done = mount(source, at(name), kind, none, data(options).as_c_str());
+        done.map_err(|error| io::Error::other(format!("{kind} on /{name}: {error}")))
+    };
+    mount("none", &host, "hostfs", MountFlags::RDONLY, data("/").as_c_str())?;
+    on_host("proc", "proc", "proc", "")?;
+    on_host("sysfs", "sysfs", "sys", "")?;
+    on_host("devtmpfs", "devtmpfs", "dev", "")?;
+    for name in ["run", "tmp", "mnt"] {
+        on_host("tmpfs", "tmpfs", name, "mode=1777")?;
+    }
+    fs::create_dir(at("mnt/own"))?;
+    mount_bind("/", at("mnt/own"))?;
+    chroot(&host)?;
+    chdir(OWN)?;
+    Ok(())
+}
+
+fn now_ns() -> u64 {
+    ns_of(clock_gettime(ClockId::Monotonic))
+}
+
+fn ns_of(time: Timespec) -> u64 {
+    let second = time.tv_sec.cast_unsigned().saturating_mul(1_000_000_000);
+    second + time.tv_nsec.cast_unsigned()
+}
+
+fn sleep(ns: u64) {
+    let mut left = Timespec {
+        tv_sec: (ns / 1_000_000_000).cast_signed(),
+        tv_nsec: (ns % 1_000_000_000).cast_signed(),
+    };
+    while let NanosleepRelativeResult::Interrupted(rest) =
+        clock_nanosleep_relative(SleepClock::Monotonic, &left)
+    {
+        left = rest;
+    }
+}
+
+fn probe(sleep_ns: u64, has_time_travel: bool) -> io::Result<ProbeRecord> {
+    let tick_ns = ns_of(clock_getres(ClockId::MonotonicCoarse)).max(1);
+    let names = fs::read_to_string("/proc/filesystems")?;
+    let on_devices = names.lines().filter(|line| !line.starts_with("nodev"));
+    let mut random = [0; 16];
+    let source = File::open("/dev/urandom")?;
+    io::Read::read_exact(&mut &source, &mut random)?;
+    let disk = probe_disk().map_err(|error| error.to_string());
+    // Where there is no time travel, this is where the host's limit ends it.
+    let slept_ns = if has_time_travel {
+        let from = now_ns();
+        sleep(sleep_ns);
+        now_ns() - from
+    } else {
+        0
+    };
+    Ok(ProbeRecord {
+        release: uname().release().to_string_lossy().into_owned(),
+        has_time_travel,
+        slept_ns,
+        hz: u32::try_from((1_000_000_000 + tick_ns / 2) / tick_ns).unwrap_or(0),
+        filesystems: on_devices.map(|line| line.trim().to_owned()).collect(),
+        random: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        disk,
+    })
+}
+
+/// Writes blocks until they are on the medium, and reads them again from the disk.
+fn probe_disk() -> io::Result<DiskProbe> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let disk = File::from(openat(CWD, "/dev/vdisk0", flags, Mode::empty())?);
+    let bytes = io::Seek::seek(&mut &disk, io::SeekFrom::End(0))?;
+    let block = |index: usize| vec![u8::try_from(index + 1).unwrap_or(0); BLOCK_BYTES];
+    // Far apart, so that each is read by itself.
+    let place = |index: usize| (index * 64 * BLOCK_BYTES) as u64;
+    let mut write_ns = Vec::new();
+    for index in 0..WRITES {
+        let from = now_ns();
+        disk.write_all_at(&block(index), place(index))?;
+        disk.sync_data()?;
+        write_ns.push(now_ns() - from);
+    }
+    fadvise(&disk, 0, None, Advice::DontNeed)?;
+    let from = now_ns();
+    for index in 0..WRITES {
+        let mut got = vec![0; BLOCK_BYTES];
+        disk.read_exact_at(&mut got, place(index))?;
+        if got != block(index) {
+            return Err(io::Error::other(format!(
+                "block {index} of the disk is not what was written"
+            )));
+        }
+    }
+    Ok(DiskProbe { bytes, write_ns, read_ns: now_ns() - from })
+}
+
+fn run_command(command: &str) -> Record {
+    let from = now_ns();
+    let args = ["-c".into(), command.into()];
+    let env = [
+        ("PATH", SearchPath::from_env().joined()),
+        ("HOME", "/tmp".into()),
+        ("LC_ALL", "C".into()),
+    ];
+    let shell = Path::new("/bin/sh");
+    let call = Guarded { tool: shell, args: &args, env: &env, dir: Path::new(OWN), log: None };
+    // The time limit is the host's: virtual time may run fast.
+    let ran = match call.run(None, None) {
+        Ok(ran) => ran,
+        Err(error) => return Record::Failed(format!("{command}: {error}")),
+    };
+    let exit_code = match ran.end {
+        End::Ended(status) => status.code(),
+        End::TimedOut | End::Stopped => None,
+    };
+    let elapsed_ns = now_ns() - from;
+    Record::Shell(CommandRecord { exit_code, stdout: ran.stdout, stderr: ran.stderr, elapsed_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outside_of_a_guest_it_does_nothing() {
+        let error = run_as_init().unwrap_err().to_string();
+        assert!(error.contains("first process of a guest kernel"), "{error}");
+    }
+
+    #[test]
+    fn a_sleep_takes_as_long_as_it_was_told() {
+        let from = now_ns();
+        sleep(2_000_000);
+        assert!(now_ns() - from >= 2_000_000);
+    }
+}

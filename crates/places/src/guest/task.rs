@@ -1,0 +1,77 @@
+//! What a guest is asked to do, and what it answers: the two files of its directory.
+
+use serde::{Deserialize, Serialize};
+
+/// What a guest does before it powers itself off.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Task {
+    /// Say what it is, after sleeping this long, and use its first disk, if there is one.
+    Probe { sleep_ns: u64 },
+    /// Run a command of the shell. Its working directory is the guest's own; `/mnt` is in memory,
+    /// disks are `/dev/vdisk0` and following, everything else of the host is read-only.
+    Shell { command: String },
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Record {
+    Probe(ProbeRecord),
+    Shell(CommandRecord),
+    /// It could not be done.
+    Failed(String),
+}
+
+/// What a guest says of itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProbeRecord {
+    pub release: String,
+    /// Whether the kernel knows what `time-travel` on its command line means.
+    pub has_time_travel: bool,
+    /// How long the sleep took, by its own clock.
+    pub slept_ns: u64,
+    /// Ticks a second.
+    pub hz: u32,
+    /// Those on devices, in the order of the kernel.
+    pub filesystems: Vec<String>,
+    /// Random numbers of the kernel: of the seed, and of all that went into them.
+    pub random: String,
+    /// What the first disk did, or why it could not be used.
+    pub disk: Result<DiskProbe, String>,
+}
+
+/// How the first disk answered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DiskProbe {
+    pub bytes: u64,
+    /// Each of some writes of 4 KiB, until it was on the medium.
+    pub write_ns: Vec<u64>,
+    /// All of them read again from the disk, whose contents were right.
+    pub read_ns: u64,
+}
+
+/// How a command ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CommandRecord {
+    /// `None`: it was killed.
+    pub exit_code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    /// In the time of the guest.
+    pub elapsed_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_with_a_field_that_is_unknown_is_refused() {
+        let text = serde_json::to_string(&Task::Probe { sleep_ns: 5 }).unwrap();
+        assert_eq!(text, r#"{"probe":{"sleep_ns":5}}"#);
+        assert_eq!(serde_json::from_str::<Task>(&text).unwrap(), Task::Probe { sleep_ns: 5 });
+        let unknown = r#"{"probe":{"sleep_ns":5,"again":1}}"#;
+        assert!(serde_json::from_str::<Task>(unknown).is_err());
+    }
+}
