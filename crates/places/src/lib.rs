@@ -8,6 +8,7 @@
 
 pub mod disk;
 pub mod guest;
+pub mod kernel;
 mod owned_dir;
 
 pub use owned_dir::OwnedDir;

@@ -1,0 +1,159 @@
+//! Kernels that were built, each in a directory named after what it was made of.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Name of the kernel in its directory.
+pub(super) const BINARY: &str = "linux";
+/// What it is, beside it.
+pub(super) const IDENTITY: &str = "kernel.json";
+/// Version of the identity.
+pub(super) const FORMAT: u32 = 1;
+
+/// What a kernel is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// Version of this document.
+    pub format: u32,
+    /// Hash of all that it was made of; the name of its directory.
+    pub key: String,
+    /// As `uname -r` says in the guest.
+    pub release: String,
+    /// Of the binary.
+    pub sha256: String,
+    /// Where its source came from.
+    pub source: String,
+    pub source_sha256: String,
+    pub patches_sha256: String,
+    /// `full` or `trimmed`.
+    pub config: String,
+    pub config_sha256: String,
+    /// Ticks a second.
+    pub hz: u32,
+    /// What it was compiled by.
+    pub compiler: String,
+}
+
+/// A kernel and what it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    pub binary: PathBuf,
+    pub identity: Identity,
+}
+
+/// The directory of all.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    dir: PathBuf,
+}
+
+impl Cache {
+    /// The kernels in `dir`, which need not be there.
+    #[must_use]
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Hashes of sources that were computed before.
+    pub(super) fn hashes(&self) -> PathBuf {
+        self.dir.join("source-hashes.json")
+    }
+
+    /// The kernel of this key.
+    #[must_use]
+    pub fn find(&self, key: &str) -> Option<Kernel> {
+        self.entry(&self.dir.join(key))
+    }
+
+    /// All kernels, by release and configuration.
+    #[must_use]
+    pub fn list(&self) -> Vec<Kernel> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let mut all: Vec<Kernel> = entries.filter_map(|entry| self.entry(&entry.path())).collect();
+        let order = |kernel: &Kernel| {
+            let it = &kernel.identity;
+            (it.release.clone(), it.config.clone(), it.hz, it.key.clone())
+        };
+        all.sort_by_key(order);
+        all
+    }
+
+    /// The one to take where none is named: full before trimmed, then the latest built.
+    #[must_use]
+    pub fn preferred(&self) -> Option<Kernel> {
+        let built =
+            |kernel: &Kernel| fs::metadata(&kernel.binary).and_then(|it| it.modified()).ok();
+        let full = |kernel: &Kernel| kernel.identity.config == "full";
+        self.list().into_iter().max_by_key(|kernel| (full(kernel), built(kernel)))
+    }
+
+    /// Takes a finished directory in; one that another process has put there meanwhile stays.
+    pub(super) fn publish(&self, finished: &Path, key: &str) -> io::Result<()> {
+        match fs::rename(finished, self.dir.join(key)) {
+            Err(_) if self.find(key).is_some() => Ok(()),
+            done => done,
+        }
+    }
+
+    /// A directory that has a kernel and its identity in the form of this version.
+    fn entry(&self, dir: &Path) -> Option<Kernel> {
+        let text = fs::read_to_string(dir.join(IDENTITY)).ok()?;
+        let identity: Identity = serde_json::from_str(&text).ok()?;
+        let binary = dir.join(BINARY);
+        let named = dir.file_name()? == identity.key.as_str();
+        (identity.format == FORMAT && named && binary.is_file())
+            .then_some(Kernel { binary, identity })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(cache: &Cache, key: &str, config: &str) {
+        let dir = cache.dir().join(format!("new-{key}"));
+        fs::create_dir_all(&dir).unwrap();
+        let text = || "x".to_owned();
+        let identity = Identity {
+            format: FORMAT,
+            key: key.to_owned(),
+            release: "6.1.7".to_owned(),
+            sha256: text(),
+            source: text(),
+            source_sha256: text(),
+            patches_sha256: text(),
+            config: config.to_owned(),
+            config_sha256: text(),
+            hz: 250,
+            compiler: text(),
+        };
+        fs::write(dir.join(BINARY), key).unwrap();
+        fs::write(dir.join(IDENTITY), serde_json::to_vec(&identity).unwrap()).unwrap();
+        cache.publish(&dir, key).unwrap();
+    }
+
+    #[test]
+    fn whole_entries_are_found_and_half_ones_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path().join("kernels"));
+        assert!(cache.list().is_empty() && cache.preferred().is_none());
+        put(&cache, "aa", "full");
+        put(&cache, "bb", "trimmed");
+        put(&cache, "aa", "full");
+        fs::create_dir(cache.dir().join("building-1")).unwrap();
+        fs::write(cache.dir().join("building-1").join(BINARY), "x").unwrap();
+        let keys: Vec<_> = cache.list().into_iter().map(|kernel| kernel.identity.key).collect();
+        assert_eq!(keys, ["aa", "bb"]);
+        assert_eq!(cache.preferred().unwrap().identity.key, "aa");
+        fs::remove_file(cache.dir().join("aa").join(BINARY)).unwrap();
+        assert_eq!(cache.preferred().unwrap().identity.key, "bb");
+    }
+}

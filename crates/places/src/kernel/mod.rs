@@ -1,0 +1,21 @@
+//! Guest kernels: a source, our changes to it, a build of both, and a place where builds are kept.
+//!
+//! Nothing here knows what a guest is used for. A source of the user's is never written to.
+
+mod build;
+mod cache;
+mod check;
+mod config;
+mod digest;
+mod embedded;
+mod patches;
+mod source;
+mod tools;
+
+pub use build::{BuildError, BuildRequest, Progress, Surroundings, build};
+pub use cache::{Cache, Identity, Kernel};
+pub use check::{CheckError, Checked, check};
+pub use config::{Configuration, HZ_RANGE};
+pub use patches::PatchError;
+pub use source::{DEBIAN_SOURCES, Source, SourceError, Version};
+pub use tools::{Missing, packages};

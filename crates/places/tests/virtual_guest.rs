@@ -1,0 +1,254 @@
+//! Guests that are booted for real, with a kernel of the cache: files go in and out, disks are
+//! answered as they should be, equal runs are equal, and nothing is left.
+//!
+//! This program is its own init: a guest kernel starts it with `guest_init`, the name of a test.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
+use fsarena_places::disk::{ConstantDisk, Description, Disk, DiskError, Op, Request, Status};
+use fsarena_places::guest::{
+    CommandRecord, Guest, GuestError, GuestOptions, Program, Record, Task, TaskRun, run_as_init,
+};
+use fsarena_places::kernel::{Cache, check};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// In a guest this is all that runs.
+#[test]
+fn guest_init() {
+    let outside = run_as_init().unwrap_err().to_string();
+    assert!(outside.contains("first process of a guest kernel"), "{outside}");
+}
+
+/// A kernel of the cache, and a directory for guests.
+struct Bench {
+    kernel: PathBuf,
+    dir: tempfile::TempDir,
+}
+
+/// `None`, with the reason printed, where no kernel was built.
+fn bench() -> Option<Bench> {
+    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
+    let home = || Some(std::env::home_dir()?.join(".cache/fsarena-kernels"));
+    let cache = Cache::new(set.or_else(home)?);
+    let Some(kernel) = cache.preferred() else {
+        println!("not run: no guest kernel in {}: fsarena kernel build", cache.dir().display());
+        return None;
+    };
+    let dir = tempfile::Builder::new().prefix("fsarena-guest-test-").tempdir().unwrap();
+    // Its own path, so that its processes can be told from those of other tests.
+    let own = dir.path().join("linux-of-this-test");
+    fs::copy(&kernel.binary, &own).unwrap();
+    Some(Bench { kernel: own, dir })
+}
+
+impl Bench {
+    fn options(&self) -> GuestOptions {
+        GuestOptions { limit: Duration::from_secs(90), ..GuestOptions::new(&self.kernel) }
+    }
+
+    fn program(&self) -> Program {
+        Program::this(&self.dir.path().join("guests")).unwrap()
+    }
+
+    fn shell(
+        &self,
+        options: &GuestOptions,
+        command: &str,
+        disk: &mut dyn Disk,
+    ) -> Result<TaskRun, GuestError> {
+        let program = self.program();
+        let task = Task::Shell { command: command.to_owned() };
+        Guest::new(options, &program).run_task(&task, &mut [disk], &|| false)
+    }
+
+    /// Nothing is left: no process of this kernel, no directory of a guest.
+    fn assert_nothing_left(&self) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let left = processes_of(&self.kernel);
+            if left.is_empty() {
+                break;
+            }
+            assert!(Instant::now() < deadline, "left behind: {left:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!self.dir.path().join("guests").exists(), "a directory is left");
+    }
+}
+
+fn processes_of(program: &Path) -> Vec<String> {
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let runs = |entry: &fs::DirEntry| {
+        fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program)
+    };
+    pids.filter(runs).map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn shell_record(run: &TaskRun) -> &CommandRecord {
+    let Record::Shell(record) = &run.record else { panic!("{:?}", run.record) };
+    record
+}
+
+#[test]
+fn virtual_a_kernel_of_the_cache_is_what_it_says() {
+    let Some(bench) = bench() else { return };
+    let checked = check(&bench.kernel, &bench.program(), &|| false).unwrap();
+    assert!((3_600_000_000_000..3_600_001_000_000).contains(&checked.probe.slept_ns));
+    assert!(checked.probe.filesystems.contains(&"ext4".to_owned()));
+    let disk = checked.probe.disk.unwrap();
+    assert_eq!((disk.bytes, disk.write_ns.len()), (16 << 20, 16));
+    assert!(disk.write_ns.iter().all(|ns| (1_000_000..1_100_000).contains(ns)), "{disk:?}");
+    println!("boot to power-off: {:?} ns", checked.boot_to_power_off_ns);
+    bench.assert_nothing_left();
+}
+
+const WORK: &str = "set -e; {mkfs} /dev/vdisk0 >/dev/null 2>&1; mkdir /mnt/t; \
+    mount -t {fs} /dev/vdisk0 /mnt/t; \
+    for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=/mnt/t/f$i bs=4k count=3 conv=fsync 2>/dev/null; \
+    date +%s.%N; done; umount /mnt/t";
+
+/// Output and image, to the nanosecond and to the byte; another seed gives others.
+#[test]
+fn virtual_equal_runs_are_equal() {
+    let Some(bench) = bench() else { return };
+    let all =
+        [("ext4", "mkfs.ext4 -q -F"), ("xfs", "mkfs.xfs -q -f"), ("btrfs", "mkfs.btrfs -q -f")];
+    for (fs, mkfs) in all {
+        let program = mkfs.split(' ').next().unwrap();
+        if fsarena_process::cmd::find(program).is_none() {
+            println!("not run: {program} is not installed");
+            continue;
+        }
+        let command = WORK.replace("{fs}", fs).replace("{mkfs}", mkfs);
+        let run = |seed| {
+            let mut disk = ConstantDisk::new(320 << 20, 8_000_000);
+            let options = GuestOptions { seed, ..bench.options() };
+            let run = bench.shell(&options, &command, &mut disk).unwrap();
+            assert_eq!(shell_record(&run).exit_code, Some(0), "{fs}: {run:?}");
+            (run.record_bytes, disk)
+        };
+        let ((one, first), (two, second), (_, other)) = (run(1), run(1), run(2));
+        assert!(one == two, "{fs}: {} {}", text(&one), text(&two));
+        assert!(first.contents() == second.contents(), "{fs}: two images");
+        assert!(first.contents() != other.contents(), "{fs}: the seed has no effect");
+    }
+    bench.assert_nothing_left();
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A disk that notes what it is asked, has several requests under way, and fails at one sector.
+struct Noting {
+    disk: ConstantDisk,
+    description: Description,
+    seen: Vec<(Op, bool)>,
+    outstanding: usize,
+    deepest: usize,
+    bad_sector: u64,
+    bad_tags: Vec<u32>,
+}
+
+impl Noting {
+    fn new() -> Self {
+        let disk = ConstantDisk::new(16 << 20, 1_000_000);
+        Self {
+            description: disk.description(),
+            disk,
+            seen: Vec::new(),
+            outstanding: 0,
+            deepest: 0,
+            bad_sector: u64::MAX,
+            bad_tags: Vec::new(),
+        }
+    }
+}
+
+impl Disk for Noting {
+    fn description(&self) -> Description {
+        self.description
+    }
+
+    fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {
+        self.seen.push((request.op, request.fua));
+        self.outstanding += 1;
+        self.deepest = self.deepest.max(self.outstanding);
+        let sectors = request.sector..request.sector + request.bytes / 512;
+        if sectors.contains(&self.bad_sector) {
+            self.bad_tags.push(request.tag);
+        }
+        self.disk.submit(now_ns, request, data)
+    }
+
+    fn poll(&mut self, now_ns: u64) -> Result<Option<(u32, Status)>, DiskError> {
+        let Some((tag, status)) = self.disk.poll(now_ns)? else { return Ok(None) };
+        self.outstanding -= 1;
+        let is_bad = self.bad_tags.contains(&tag);
+        self.bad_tags.retain(|bad| *bad != tag);
+        Ok(Some((tag, if is_bad { Status::IoError } else { status })))
+    }
+
+    fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {
+        self.disk.read(request, into)
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        self.disk.next_event_ns()
+    }
+}
+
+#[test]
+fn virtual_every_kind_of_request_reaches_the_disk() {
+    let Some(bench) = bench() else { return };
+    let mut disk = Noting::new();
+    let command = "set -e; d=/dev/vdisk0; dd if=/dev/zero of=$d bs=4k count=1 oflag=direct,dsync; \
+        dd if=/dev/zero of=$d bs=4k count=1 conv=fsync; blkdiscard -o 1M -l 1M $d; \
+        blkdiscard -z -o 2M -l 1M $d; \
+        for i in 1 2 3 4 5 6 7 8; do dd if=$d of=/dev/null bs=4k skip=$((i*99)) count=9 iflag=direct & done; \
+        wait; cat /sys/block/vdisk0/queue/rotational";
+    let run = bench.shell(&bench.options(), command, &mut disk).unwrap();
+    assert_eq!(shell_record(&run).exit_code, Some(0), "{run:?}");
+    assert!(shell_record(&run).stdout.ends_with("0\n"));
+    let has = |op, fua| disk.seen.contains(&(op, fua));
+    assert!(has(Op::Write, true), "force unit access: {:?}", disk.seen);
+    assert!(has(Op::Flush, false) && has(Op::Discard, false) && has(Op::WriteZeroes, false));
+    assert!(disk.deepest >= 4, "{} requests at one time", disk.deepest);
+    bench.assert_nothing_left();
+}
+
+#[test]
+fn virtual_an_error_of_the_disk_is_one_in_the_guest() {
+    let Some(bench) = bench() else { return };
+    let mut disk = Noting { bad_sector: 100, ..Noting::new() };
+    let command = "dd if=/dev/vdisk0 of=/dev/null bs=4k skip=100 count=1 iflag=direct && \
+        dd if=/dev/vdisk0 of=/dev/null bs=4k skip=12 count=1 iflag=direct";
+    let run = bench.shell(&bench.options(), command, &mut disk).unwrap();
+    let record = shell_record(&run);
+    assert_eq!(record.exit_code, Some(1), "{record:?}");
+    assert!(record.stderr.contains("Input/output error"), "{}", record.stderr);
+    bench.assert_nothing_left();
+}
+
+#[test]
+fn virtual_a_guest_that_spins_is_killed_with_its_processes() {
+    let Some(bench) = bench() else { return };
+    let options = GuestOptions { limit: Duration::from_secs(4), ..bench.options() };
+    let mut disk = ConstantDisk::new(1 << 20, 1);
+    let error = bench.shell(&options, "sleep 9 & while :; do :; done", &mut disk).unwrap_err();
+    assert!(matches!(error, GuestError::TimedOut { .. }), "{error}");
+    bench.assert_nothing_left();
+}
+
+#[test]
+fn virtual_a_disk_that_refuses_is_named() {
+    let Some(bench) = bench() else { return };
+    let mut disk = Noting::new();
+    // Says that it is larger than it is.
+    disk.description.capacity_sectors = 1 << 20;
+    let command = "dd if=/dev/vdisk0 of=/dev/null bs=4k skip=100000 count=1 iflag=direct";
+    let error = bench.shell(&bench.options(), command, &mut disk).unwrap_err().to_string();
+    assert!(error.contains("the guest's disk 0: the disk refused a request"), "{error}");
+    bench.assert_nothing_left();
+}
