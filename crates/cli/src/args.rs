@@ -7,12 +7,14 @@ use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
 mod factors;
+mod kernel;
 mod machine;
 mod results;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use kernel::{KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelListArgs};
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use results::{
     AssetFormat, Beside, CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format,
@@ -101,6 +103,8 @@ pub enum Command {
     Reference(ReferenceArgs),
     /// Test the method on this machine: compare a configuration with itself.
     Selftest(SelftestArgs),
+    /// Build, list and check guest kernels: Linux as a process, in virtual time.
+    Kernel(KernelArgs),
     /// Print the documentation.
     Doc(DocArgs),
     /// Print the JSON Schema of experiments, or of a document that fsarena writes.
@@ -131,6 +135,9 @@ pub enum Command {
         #[arg(long)]
         inside: bool,
     },
+    /// The first process of a guest kernel.
+    #[command(hide = true, name = "guest_init")]
+    GuestInit,
     /// One phase, from a spec on standard input to a report on standard output.
     #[command(hide = true)]
     Worker {

@@ -84,6 +84,15 @@ pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     Ok(there.unwrap_or(Path::new("/")).to_owned())
 }
 
+/// Guest kernels that were built: `FSARENA_KERNEL_DIR`, else beside the user's cached files. Not
+/// below [`own_directory`], which is worked in.
+pub fn kernel_dir() -> Result<PathBuf> {
+    if let Some(dir) = std::env::var_os("FSARENA_KERNEL_DIR").filter(|dir| !dir.is_empty()) {
+        return std::path::absolute(dir).context("FSARENA_KERNEL_DIR");
+    }
+    Ok(directories()?.cache_dir().join("fsarena-kernels"))
+}
+
 /// Wall clock, ns since 1970.
 pub fn unix_ns() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

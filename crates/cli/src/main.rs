@@ -58,11 +58,13 @@ fn main() -> ExitCode {
         Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
         Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
+        Command::Kernel(args) => commands::kernel::run(&args),
         Command::Completions { shell } => success(commands::describe::completions(shell)),
         Command::Man { dir } => success(commands::describe::man(dir.as_deref())),
         Command::Executor { journal, parent, inside } => {
             commands::executor(journal.as_deref(), parent, inside)
         }
+        Command::GuestInit => success(fsarena_places::guest::run_as_init().map_err(Into::into)),
         Command::Worker { parent } => commands::worker(parent),
     };
     done.unwrap_or_else(|error| {

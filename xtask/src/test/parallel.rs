@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::processes::{End, Ended, Session, call, cargo};
 
 /// A part of a test's name that begins with one of these: it uses what a machine has.
-const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
+const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_", "virtual_"];
 /// Behind one of them: it looks at all devices of the machine, or at how busy it is.
 const ALONE: &str = "alone_";
 /// Tests that run at one time, where there are loop devices for so many.

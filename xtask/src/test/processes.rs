@@ -112,6 +112,11 @@ impl Session {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
+    /// Moves the end by the time that something took which does not count.
+    pub fn extend(&mut self, by: Duration) {
+        self.deadline += by;
+    }
+
     /// Why nothing more may run, if that is so.
     pub fn over(&self) -> Option<String> {
         if self.stop.load(Ordering::Relaxed) {

@@ -123,6 +123,35 @@ pub fn build(context: &mut StepContext) -> Outcome {
     }
 }
 
+/// The kernel that tests of the tier `virtual_` boot: the one in the cache, else built, trimmed.
+/// Its minutes are no part of the time that the task has.
+pub fn guest_kernel(context: &mut StepContext) -> Outcome {
+    let started = Instant::now();
+    let program = context.session.root.join("target/debug/fsarena");
+    let mut command = call(program);
+    command.args(["kernel", "build", "--trimmed"]);
+    if rustix::process::geteuid().is_root() && find("apt-get").is_some() {
+        command.arg("--install-tools");
+    }
+    let Ended { end, text } = context.session.run("guest kernel", &mut command);
+    context.session.extend(started.elapsed());
+    let missing = text.lines().find(|line| line.contains("missing for the build of a kernel"));
+    match (end, missing) {
+        (End::Good, _) => {
+            let built = !text.contains("built before");
+            let minutes = started.elapsed().as_secs_f64() / 60.0;
+            let note = format!("  built in {minutes:.1} min, which do not count");
+            Outcome { output: built.then_some(note).into_iter().collect(), ..Outcome::passed() }
+        }
+        (End::Bad(_), Some(line)) => {
+            Outcome::not_run(vec![NotRun::new("guest kernel", line.trim())])
+        }
+        (End::Bad(how) | End::Stopped(how), _) => {
+            Outcome::failed(format!("the build of the guest kernel: {how}"), tail(&text))
+        }
+    }
+}
+
 /// Tests that need nothing of the machine, and the examples in documentation.
 pub fn tests(context: &mut StepContext) -> Outcome {
     let output = parallel::run_plain(&context.session, &context.programs);

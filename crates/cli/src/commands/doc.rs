@@ -37,6 +37,7 @@ const TOPICS: &[Topic] = &[
     topic!("doctor", "docs/doctor.md"),
     topic!("periodic", "docs/periodic.md"),
     topic!("watch", "docs/watch.md"),
+    topic!("virtual", "docs/virtual.md"),
     topic!("safety", "docs/safety.md"),
     topic!("virtual-devices", "docs/virtual-devices.md"),
     topic!("device-models", "devices/README.md"),

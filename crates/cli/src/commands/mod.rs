@@ -10,6 +10,8 @@ mod device_model;
 pub mod doc;
 pub mod experiments;
 pub mod import;
+mod install;
+pub mod kernel;
 mod loaded;
 pub mod machine;
 pub mod merge;

@@ -17,6 +17,7 @@ mod device_models;
 mod everyday;
 mod foreign;
 mod fuse_external;
+mod kernel;
 mod loop_account;
 mod loop_alone_memory_devices;
 mod loop_alone_queue;

@@ -169,8 +169,12 @@ fn a_second_load_that_fails_ends_the_phase() {
     std::fs::create_dir_all(two.path().join("disturb/written")).unwrap();
     let (error, _) = failed(&mut two, Load::Write { size_bytes: 9000, bs_bytes, rate_bytes });
     assert_eq!((&*error.call, &*error.path), ("unlink", "disturb/written"));
-    std::fs::write(two.path().join("disturb/read-9000"), "short").unwrap();
-    let (error, _) = failed(&mut two, read);
+
+    // A directory of its own: files that the ended cycle made would be in the way of another.
+    let mut three = fixture(500 * MS);
+    std::fs::create_dir_all(three.path().join("disturb")).unwrap();
+    std::fs::write(three.path().join("disturb/read-9000"), "short").unwrap();
+    let (error, _) = failed(&mut three, read);
     assert_eq!((&*error.call, error.errno), ("read", 0), "{error:?}");
     assert!(error.text.contains("fewer bytes than the file should hold"), "{error:?}");
 }

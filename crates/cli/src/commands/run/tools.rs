@@ -1,15 +1,14 @@
 //! Programs that contenders and workloads need: missing ones reported or installed.
 
 use crate::args::RunArgs;
+use crate::commands::install;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_metrics::Roots;
 use fsarena_model::run::RunPlan;
 use fsarena_plan::{Experiment, Overrides};
-use fsarena_process::cmd::Tool;
 use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
-use std::time::Duration;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
 fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
@@ -25,11 +24,11 @@ pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<
     let whole = plan.clone();
     let mut packages = drop_unavailable(plan);
     if args.install_tools && !packages.is_empty() {
-        let tool = installer()?;
+        install::installer()?;
         if args.dry_run {
             say!("--install-tools would install {}", packages.join(", "));
         } else {
-            install(&tool, &packages)?;
+            install::packages(&packages)?;
         }
         // Programs that a RUN would bring are no reason to refuse its plan.
         let dropped = std::mem::replace(plan, whole);
@@ -105,24 +104,5 @@ pub(super) fn validate_fio_jobs(plan: &RunPlan) -> Result<()> {
                 .map_err(|error| Usage(format!("workload {:?}: {error}", workload.name)))?;
         }
     }
-    Ok(())
-}
-
-/// Debian's apt-get, which only root may use.
-fn installer() -> Result<Tool> {
-    if !context::is_root() {
-        refuse!("--install-tools needs root");
-    }
-    let found = fsarena_process::cmd::find("apt-get");
-    Ok(found.ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?)
-}
-
-fn install(tool: &Tool, packages: &[String]) -> Result<()> {
-    say!("installing {}", packages.join(", "));
-    let limit = Duration::from_secs(600);
-    fsarena_process::cmd::run(&tool.path, &["update", "-q"], limit)?;
-    let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];
-    arguments.extend(packages.iter().map(String::as_str));
-    fsarena_process::cmd::run(&tool.path, &arguments, limit)?;
     Ok(())
 }

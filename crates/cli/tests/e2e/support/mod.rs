@@ -125,9 +125,14 @@ impl TestEnv {
         command.env("FSARENA_STATE_DIR", self.state()).env("FSARENA_DB", self.db());
         command.env("FSARENA_IMAGE_DIR", self.images()).env("HOME", self.dir());
         command.env("FSARENA_TEST_FAST", "1");
-        for name in
-            ["COLUMNS", "FSARENA_FAULT", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]
-        {
+        for name in [
+            "COLUMNS",
+            "FSARENA_FAULT",
+            "FSARENA_KERNEL_DIR",
+            "XDG_DATA_HOME",
+            "XDG_STATE_HOME",
+            "XDG_CACHE_HOME",
+        ] {
             command.env_remove(name);
         }
         command

@@ -1,0 +1,224 @@
+//! `fsarena kernel`: guest kernels built, listed and checked.
+
+use super::install;
+use crate::args::{KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelListArgs};
+use crate::context::{self, Usage, exit};
+use anyhow::{Context as _, Result};
+use fsarena_places::guest::{GuestError, Program};
+use fsarena_places::kernel::{
+    self, BuildError, BuildRequest, Cache, CheckError, Checked, Configuration, Kernel, Progress,
+    Source, Surroundings,
+};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often a build says how far it is, where no terminal is watched.
+const REPORT_PERIOD: Duration = Duration::from_secs(30);
+
+pub fn run(args: &KernelArgs) -> Result<ExitCode> {
+    let done = match &args.what {
+        KernelCommand::Build(args) => build(args),
+        KernelCommand::List(args) => list(args),
+        KernelCommand::Check(args) => check(args),
+    };
+    match done {
+        Err(error) if matches!(error.downcast_ref(), Some(BuildError::Stopped)) => {
+            say!("stopped; nothing was kept");
+            Ok(ExitCode::from(exit::INTERRUPTED))
+        }
+        // A source or a configuration that cannot be is a matter of the command line.
+        Err(error) if matches!(error.downcast_ref(), Some(BuildError::Source(_))) => {
+            Err(Usage(error.to_string()).into())
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The kernels that were built: `FSARENA_KERNEL_DIR`, else in the user's cache directory.
+fn cache() -> Result<Cache> {
+    Ok(Cache::new(context::kernel_dir()?))
+}
+
+fn build(args: &KernelBuildArgs) -> Result<()> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let request = BuildRequest {
+        source: Source::parse(&args.source).map_err(BuildError::from)?,
+        configuration: Configuration { trimmed: args.trimmed, hz: args.hz },
+        jobs: args.jobs.map_or(cpus, usize::from),
+        debian_sources: PathBuf::from(kernel::DEBIAN_SOURCES),
+    };
+    let cache = cache()?;
+    let interrupts = context::count_interrupts()?;
+    let stop = || interrupts.load(Ordering::SeqCst) > 0;
+    let mut done = build_with_progress(&request, &cache, &stop);
+    if let (Err(BuildError::Missing(missing)), true) = (&done, args.install_tools) {
+        install::packages(&kernel::packages(missing))?;
+        done = build_with_progress(&request, &cache, &stop);
+    }
+    let (kernel, built) = done.map_err(|error| match error {
+        BuildError::Missing(_) if !args.install_tools => {
+            anyhow::anyhow!("{error}, or pass --install-tools (as root, on Debian)")
+        }
+        error => error.into(),
+    })?;
+    if args.json {
+        return context::print_json(&fsarena_report::json::document(
+            "kernel",
+            "kernel",
+            &document(&kernel),
+        ));
+    }
+    say!("{}", if built { "built" } else { "built before" });
+    context::print(&describe(&kernel))
+}
+
+fn build_with_progress(
+    request: &BuildRequest,
+    cache: &Cache,
+    stop: &dyn Fn() -> bool,
+) -> Result<(Kernel, bool), BuildError> {
+    let shown = BuildProgress::new();
+    let verify = |binary: &Path| {
+        let program = Program::this(cache.dir()).map_err(|error| error.to_string())?;
+        let checked = kernel::check(binary, &program, stop);
+        checked.map(|_| ()).map_err(|error| error.to_string())
+    };
+    let around = Surroundings { progress: &|progress| shown.show(progress), stop, verify: &verify };
+    let done = kernel::build(request, cache, &around);
+    shown.bar.finish_and_clear();
+    done
+}
+
+/// A line that changes on a terminal; else a line now and then.
+struct BuildProgress {
+    bar: ProgressBar,
+    started: Instant,
+    /// When something was said last, and of which step.
+    last: Cell<(Option<Instant>, &'static str)>,
+}
+
+impl BuildProgress {
+    fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        if std::io::stderr().is_terminal() {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Self { bar, started: Instant::now(), last: Cell::new((None, "")) }
+    }
+
+    fn show(&self, progress: Progress) {
+        let (step, files) = match progress {
+            Progress::Unpacking => ("unpacking the source", None),
+            Progress::Patching => ("patching", None),
+            Progress::Configuring => ("configuring", None),
+            Progress::Compiling { files } => ("compiling", Some(files)),
+            Progress::Checking => ("booting it", None),
+        };
+        let mut line = step.to_owned();
+        if let Some(files) = files.filter(|files| *files > 0) {
+            let _ = write!(line, ": {files} files, {} s", self.started.elapsed().as_secs());
+        }
+        if !self.bar.is_hidden() {
+            self.bar.set_message(line);
+            return;
+        }
+        let (at, of) = self.last.get();
+        if of != step || at.is_none_or(|at| at.elapsed() >= REPORT_PERIOD) {
+            self.last.set((Some(Instant::now()), step));
+            say!("{line}");
+        }
+    }
+}
+
+fn list(args: &KernelListArgs) -> Result<()> {
+    let kernels = cache()?.list();
+    if args.json {
+        let all: Vec<Value> = kernels.iter().map(document).collect();
+        return context::print_json(&fsarena_report::json::document("kernels", "kernels", &all));
+    }
+    if kernels.is_empty() {
+        say!("no guest kernel was built yet: fsarena kernel build");
+        return Ok(());
+    }
+    let all: Vec<String> = kernels.iter().map(describe).collect();
+    context::print(&all.join("\n"))
+}
+
+fn document(kernel: &Kernel) -> Value {
+    json!({ "path": kernel.binary, "identity": kernel.identity })
+}
+
+fn describe(kernel: &Kernel) -> String {
+    let it = &kernel.identity;
+    format!(
+        "Linux {}, {}, HZ {}\n  {}\n  sha256  {}\n  source  {} ({})\n  by      {}\n",
+        it.release,
+        it.config,
+        it.hz,
+        kernel.binary.display(),
+        it.sha256,
+        it.source,
+        &it.source_sha256[..it.source_sha256.len().min(12)],
+        it.compiler,
+    )
+}
+
+fn check(args: &KernelCheckArgs) -> Result<()> {
+    let cache = cache()?;
+    let path = match &args.kernel {
+        Some(path) => std::path::absolute(path).context("the path of the kernel")?,
+        None => {
+            let Some(kernel) = cache.preferred() else {
+                refuse!("no guest kernel was built yet: fsarena kernel build");
+            };
+            kernel.binary
+        }
+    };
+    let interrupts = context::count_interrupts()?;
+    let stop = || interrupts.load(Ordering::SeqCst) > 0;
+    let program = Program::this(cache.dir())?;
+    let checked = kernel::check(&path, &program, &stop).map_err(|error| match error {
+        CheckError::Guest { error: GuestError::Stopped, .. } => BuildError::Stopped.into(),
+        error => anyhow::Error::new(error),
+    })?;
+    if args.json {
+        let about = json!({
+            "path": path,
+            "release": checked.release,
+            "probe": checked.probe,
+            "boot_to_power_off_ns": checked.boot_to_power_off_ns,
+        });
+        return context::print_json(&fsarena_report::json::document(
+            "kernel-check",
+            "check",
+            &about,
+        ));
+    }
+    context::print(&describe_check(&path, &checked))
+}
+
+fn describe_check(path: &Path, checked: &Checked) -> String {
+    let probe = &checked.probe;
+    let [first, second] = checked.boot_to_power_off_ns.map(|ns| ns as f64 / 1e9);
+    let mut text = format!(
+        "{}: Linux {} in virtual time, HZ {}\n  two equal boots gave equal results, {first:.2} and \
+         {second:.2} s from start to power-off\n  file systems: {}\n",
+        path.display(),
+        checked.release,
+        probe.hz,
+        probe.filesystems.join(" "),
+    );
+    if let Ok(disk) = &probe.disk {
+        let mean = disk.write_ns.iter().sum::<u64>() as f64 / disk.write_ns.len().max(1) as f64;
+        let _ = writeln!(text, "  a write of 4 KiB to a disk of 1 ms took {:.4} ms", mean / 1e6);
+    }
+    text
+}
