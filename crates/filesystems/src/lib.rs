@@ -8,6 +8,7 @@
 mod availability;
 mod btrfs;
 mod driver;
+mod exfat;
 mod ext;
 pub mod external;
 mod f2fs;
@@ -15,8 +16,10 @@ mod jfs;
 mod mkfs;
 mod nilfs2;
 mod no_device;
+mod ntfs3;
 mod options;
 mod reiserfs;
+mod vfat;
 mod xfs;
 
 pub use availability::{Availability, availability, availability_with, has_module};
@@ -30,7 +33,7 @@ pub use options::{FsError, IllegalLevel, UnknownFs};
 use fsarena_model::contender::FsLevel;
 
 /// Every driver of this program; a new one is its file and its line here.
-static BUILTIN: [&dyn FileSystem; 11] = [
+static BUILTIN: [&dyn FileSystem; 14] = [
     &ext::EXT2,
     &ext::EXT3,
     &ext::EXT4,
@@ -40,12 +43,15 @@ static BUILTIN: [&dyn FileSystem; 11] = [
     &jfs::Jfs,
     &nilfs2::Nilfs2,
     &reiserfs::ReiserFs,
+    &vfat::Vfat,
+    &exfat::ExFat,
+    &ntfs3::Ntfs3,
     &no_device::Tmpfs,
     &no_device::Directory,
 ];
 
 /// File systems that are no misspelling of ours; they can be defined by their commands.
-pub const FOREIGN: [&str; 8] = ["bcachefs", "cifs", "exfat", "nfs", "ntfs", "ntfs3", "vfat", "zfs"];
+pub const FOREIGN: [&str; 5] = ["bcachefs", "cifs", "nfs", "ntfs", "zfs"];
 
 /// The driver of this program that has this name.
 #[must_use]

@@ -2,7 +2,7 @@
 //! `key: value` output. Pure but for [`version_of`] and [`output_of`].
 
 use fsarena_model::account::Range;
-use fsarena_model::contender::FsLevel;
+use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
 use fsarena_process::cmd::CmdError;
@@ -66,7 +66,7 @@ pub enum FsError {
 }
 
 /// Limit for programs that only read.
-const READ_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const READ_LIMIT: Duration = Duration::from_secs(60);
 
 /// For options that name another device: it would be written to.
 const OTHER_DEVICE: &str = "only the device of the target is used; leave it out";
@@ -175,6 +175,13 @@ impl Rule<'_> {
 /// The least whole number of MiB, in the words of `--on`.
 fn rounded_up(bytes: u64) -> String {
     format!("{}M", bytes.div_ceil(1 << 20))
+}
+
+/// The mount options of the level, and `discard` where it is asked for: of a file system that
+/// knows no word for the contrary.
+pub(super) fn discard_alone(level: &FsLevel, discard: Discard) -> Vec<String> {
+    let asked = (!discard.is_none()).then(|| "discard".to_owned());
+    level.mount.iter().cloned().chain(asked).collect()
 }
 
 /// `data=writeback` as `("data", Some("writeback"))`.

@@ -136,6 +136,47 @@ fn virtual_equal_runs_are_equal() {
     bench.assert_nothing_left();
 }
 
+/// Made by the tools of this machine, mounted twice: what was written and synced is there.
+#[test]
+fn virtual_file_systems_that_other_kernels_lack_keep_files() {
+    let Some(bench) = bench() else { return };
+    let all = [
+        ("jfs", "jfs_mkfs -q"),
+        ("reiserfs", "mkreiserfs -q -f -f"),
+        ("vfat", "mkfs.fat -I --mbr=n --invariant -F 16 -s 16"),
+        ("exfat", "mkfs.exfat"),
+        ("ntfs3", "mkntfs -q -Q -F -T"),
+        ("f2fs", "mkfs.f2fs -f -q"),
+        ("nilfs2", "mkfs.nilfs2 -f -q"),
+    ];
+    let known = check(&bench.kernel, &bench.program(), &|| false).unwrap().probe.filesystems;
+    for (fs, mkfs) in all {
+        let program = mkfs.split(' ').next().unwrap();
+        if fsarena_process::cmd::find(program).is_none() {
+            println!("not run: {fs}: {program} is not installed");
+            continue;
+        }
+        if !known.iter().any(|name| name == fs) {
+            println!("not run: {fs}: this guest kernel has none (fsarena kernel build)");
+            continue;
+        }
+        let command = "set -e; {mkfs} /dev/vdisk0 >/dev/null 2>&1; mkdir /mnt/t; \
+            mount -i -t {fs} /dev/vdisk0 /mnt/t; mkdir /mnt/t/dir; \
+            for i in 1 2 3 4; do seq 1 ${i}000 > /mnt/t/dir/f$i; sync /mnt/t/dir/f$i; done; \
+            umount /mnt/t; mount -i -t {fs} /dev/vdisk0 /mnt/t; cat /mnt/t/dir/f4 | md5sum; \
+            seq 1 4000 | md5sum; ls /mnt/t/dir | wc -l; umount /mnt/t";
+        let command = command.replace("{fs}", fs).replace("{mkfs}", mkfs);
+        let mut disk = ConstantDisk::new(320 << 20, 100_000);
+        let run = bench.shell(&bench.options(), &command, &mut disk).unwrap();
+        let record = shell_record(&run);
+        assert_eq!(record.exit_code, Some(0), "{fs}: {record:?}");
+        let lines: Vec<&str> = record.stdout.lines().collect();
+        assert!(lines.len() == 3 && lines[0] == lines[1] && lines[2] == "4", "{fs}: {record:?}");
+        println!("{fs}: seen in a guest");
+    }
+    bench.assert_nothing_left();
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -141,8 +141,13 @@ fn loop_every_file_system_lives_on_sectors_of_a_page() {
     };
     assert_eq!(claimed.facts()["logical_sector_bytes"], "4096");
     let target = claimed.target();
-    for name in ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "jfs", "reiserfs"] {
-        let level = FsLevel::plain(name);
+    let plain =
+        ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "jfs", "reiserfs", "exfat"];
+    let mut levels: Vec<FsLevel> = plain.into_iter().chain(["ntfs3"]).map(FsLevel::plain).collect();
+    let mkfs = [("sector_size".to_owned(), "4096".to_owned())].into();
+    levels.push(FsLevel { mkfs, ..FsLevel::plain("vfat") });
+    for level in levels {
+        let name = &*level.name;
         let driver = fsarena_filesystems::driver(&level).unwrap();
         if driver.tools().iter().any(|need| fsarena_process::cmd::find(&need.program).is_none()) {
             println!("not run: {name}: its tools are not installed");

@@ -12,7 +12,7 @@ use std::path::Path;
 type Variant =
     (&'static str, u64, &'static [(&'static str, &'static str)], (&'static str, &'static str));
 
-const VARIANTS: [Variant; 13] = [
+const VARIANTS: [Variant; 21] = [
     ("f2fs", 52, &[], ("segs_per_sec", "1")),
     (
         "f2fs",
@@ -45,6 +45,14 @@ const VARIANTS: [Variant; 13] = [
         ("journal_blocks", "16350"),
     ),
     ("reiserfs", 132, &[("journal_blocks", "32749")], ("transaction_max_blocks", "1024")),
+    ("vfat", 9, &[], ("fat_bits", "16")),
+    ("vfat", 511, &[], ("cluster_bytes", "8192")),
+    ("vfat", 512, &[], ("fat_bits", "32")),
+    ("vfat", 36, &[("fat_bits", "32")], ("cluster_bytes", "512")),
+    ("exfat", 4, &[], ("cluster_size", "4096")),
+    ("exfat", 257, &[], ("cluster_size", "32768")),
+    ("ntfs3", 2, &[], ("cluster_size", "4096")),
+    ("ntfs3", 64, &[("cluster_size", "2K"), ("compression", "1")], ("cluster_size", "2048")),
 ];
 
 #[test]
@@ -78,7 +86,7 @@ fn loop_tools_of_file_systems_without_a_kernel_make_what_is_read_back() {
 
 #[test]
 fn loop_a_kernel_without_the_file_system_is_named() {
-    for name in ["f2fs", "nilfs2", "jfs", "reiserfs"] {
+    for name in ["f2fs", "nilfs2", "jfs", "reiserfs", "vfat", "exfat", "ntfs3"] {
         let driver = driver(&FsLevel::plain(name)).unwrap();
         match availability(&*driver, Path::new("/proc")) {
             Availability::Ready => println!("{name}: this kernel has it"),
