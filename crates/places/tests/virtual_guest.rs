@@ -136,7 +136,8 @@ fn virtual_equal_runs_are_equal() {
     bench.assert_nothing_left();
 }
 
-/// Made by the tools of this machine, mounted twice: what was written and synced is there.
+/// Made by the tools of this machine, mounted twice: what was written and synced is there. Not
+/// ntfs3: that of Linux 6.1.192 finds no room for the first file (docs/virtual.md).
 #[test]
 fn virtual_file_systems_that_other_kernels_lack_keep_files() {
     let Some(bench) = bench() else { return };
@@ -145,7 +146,6 @@ fn virtual_file_systems_that_other_kernels_lack_keep_files() {
         ("reiserfs", "mkreiserfs -q -f -f"),
         ("vfat", "mkfs.fat -I --mbr=n --invariant -F 16 -s 16"),
         ("exfat", "mkfs.exfat"),
-        ("ntfs3", "mkntfs -q -Q -F -T"),
         ("f2fs", "mkfs.f2fs -f -q"),
         ("nilfs2", "mkfs.nilfs2 -f -q"),
     ];
