@@ -405,6 +405,19 @@ pub trait FileSystem: Send + Sync {
     }
 }
 
+/// How contents are stored in clusters: where their size is not given it follows from the device,
+/// and the least that could be is taken.
+pub(super) fn content_in_clusters(fs: &dyn FileSystem, level: &FsLevel) -> ContentRule {
+    let given = level.mkfs.contains_key("cluster_size");
+    let values = fs.mkfs_values(level, None).ok().filter(|_| given);
+    ContentRule {
+        block_bytes: values.map_or(512, |values| values.number("cluster_size")),
+        inline_max_bytes: 0,
+        compresses: false,
+        metadata: fs.metadata(level),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 //! mkfs.exfat never discards; its volume serial is made of the time. It says its version and that
 //! it has failed.
 
+use super::driver::content_in_clusters;
 use super::mkfs::ValueRule::Computed;
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{READ_LIMIT, discard_alone, kept_lines, output_of};
@@ -77,14 +78,7 @@ impl FileSystem for ExFat {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let given = level.mkfs.contains_key("cluster_size");
-        let values = self.mkfs_values(level, None).ok().filter(|_| given);
-        ContentRule {
-            block_bytes: values.map_or(512, |values| values.number("cluster_size")),
-            inline_max_bytes: 0,
-            compresses: false,
-            metadata: self.metadata(level),
-        }
+        content_in_clusters(self, level)
     }
 
     /// No inodes: a file is an entry of 32 bytes, one of its stream, and one for each 15 characters

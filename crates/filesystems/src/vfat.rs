@@ -4,6 +4,7 @@
 //! mkfs.fat never discards, and says its version only when it makes one: fatlabel of the same
 //! package is asked for it.
 
+use super::driver::content_in_clusters;
 use super::mkfs::ValueRule::{Computed, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader, ValueRule};
 use super::options::{Rule, complete, discard_alone, output_of, version_of};
@@ -94,38 +95,31 @@ impl FileSystem for Vfat {
         &MKFS
     }
 
-    /// Its least number of clusters; those of FAT16 are no smaller than 2 KiB by default.
-    fn least_bytes(&self, values: &MkfsValues) -> u64 {
-        let is_fat32 = values.number("fat_bits") == 32;
-        let clusters = if is_fat32 { FAT32_CLUSTERS.0 } else { FAT16_CLUSTERS.0 };
-        // Where the size is not known, neither is the cluster; the check with a size follows.
-        if values.device_bytes == u64::MAX { 9 << 20 } else { clusters * SECTOR_BYTES }
+    fn least_bytes(&self, _: &MkfsValues) -> u64 {
+        FAT16_CLUSTERS.0 * SECTOR_BYTES
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
-        let rule = Rule { fs: self.name() };
-        rule.known(level, &["sector_size", "fat_bits", "cluster_size"])?;
-        let values = self.mkfs_values(level, device_bytes)?;
-        rule.least_size(device_bytes, self.least_bytes(&values))?;
-        if let Some(bytes) = device_bytes {
-            let (bits, cluster) = (values.number("fat_bits"), values.number("cluster_size"));
-            let (least, most) = if bits == 32 { FAT32_CLUSTERS } else { FAT16_CLUSTERS };
-            // Boot sectors, the root directory of FAT16, and what is lost by alignment.
-            let clusters = bytes.saturating_sub((32 << 10) + 4 * cluster);
-            // The tables take an entry for each cluster, twice.
-            let clusters = clusters / (cluster + 2 * bits / 8);
-            if !(least..=most).contains(&clusters) {
-                return Err(rule.broken(
-                    format!(
-                        "{clusters} clusters of {} are none that FAT{bits} may have ({least} to \
-                         {most})",
-                        Bytes(cluster)
-                    ),
-                    "give another cluster_size, or fat_bits = \"16\" or \"32\"",
-                ));
-            }
+    fn check_mount(&self, _: &FsLevel, values: &MkfsValues) -> Result<(), IllegalLevel> {
+        // The size is not known: neither is the number of clusters.
+        if values.device_bytes == u64::MAX {
+            return Ok(());
         }
-        rule.mount_words(level)
+        let (bits, cluster) = (values.number("fat_bits"), values.number("cluster_size"));
+        let (least, most) = if bits == 32 { FAT32_CLUSTERS } else { FAT16_CLUSTERS };
+        // Boot sectors, the root directory of FAT16, and what is lost by alignment.
+        let bytes = values.device_bytes.saturating_sub((32 << 10) + 4 * cluster);
+        // The tables take an entry for each cluster, twice.
+        let clusters = bytes / (cluster + 2 * bits / 8);
+        if (least..=most).contains(&clusters) {
+            return Ok(());
+        }
+        Err(Rule { fs: self.name() }.broken(
+            format!(
+                "{clusters} clusters of {} are none that FAT{bits} may have ({least} to {most})",
+                Bytes(cluster)
+            ),
+            "give another cluster_size, or fat_bits = \"16\" or \"32\"",
+        ))
     }
 
     fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
@@ -141,15 +135,7 @@ impl FileSystem for Vfat {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        // Without a size the least that could be.
-        let given = level.mkfs.contains_key("cluster_size");
-        let values = self.mkfs_values(level, None).ok().filter(|_| given);
-        ContentRule {
-            block_bytes: values.map_or(SECTOR_BYTES, |values| values.number("cluster_size")),
-            inline_max_bytes: 0,
-            compresses: false,
-            metadata: self.metadata(level),
-        }
+        content_in_clusters(self, level)
     }
 
     /// No inodes: an entry has 32 bytes, and one more for each 13 characters of a long name.
@@ -266,6 +252,8 @@ First FAT starts at byte 2048 (sector 4)
         assert!(text.contains("FAT32 may have (65525 to"), "{text}");
         let text = check(&[("fat_bits", "16")], 8 << 30).unwrap_err();
         assert!(text.contains("FAT16 may have (4085 to 65524)"), "{text}");
+        let text = check(&[("fat_bits", "32")], 20 << 20).unwrap_err();
+        assert!(text.contains("FAT32 may have"), "{text}");
         assert!(check(&[("fat_bits", "20")], 1 << 30).unwrap_err().contains("use 16 or 32"));
         assert!(check(&[("block_size", "4K")], 1 << 30).unwrap_err().contains("cluster_size"));
     }

@@ -278,9 +278,7 @@ mod tests {
     fn run(script: &str, limit: Duration) -> Result<TaskRun, GuestError> {
         let base = tempfile::tempdir().unwrap();
         let kernel = base.path().join("kernel");
-        fs::write(&kernel, format!("#!/bin/sh\n{script}\n")).unwrap();
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&kernel, executable).unwrap();
+        fsarena_testkit::write_script(&kernel, script);
         let program = Program::this(base.path()).unwrap();
         let options = GuestOptions { limit, ..GuestOptions::new(&kernel) };
         let mut disk = crate::disk::ConstantDisk::new(4096, 1);

@@ -11,7 +11,7 @@ use super::patches::{self, PatchError};
 use super::source::{Series, Source, SourceError, series_of};
 use super::tools::{Machine, Missing, packages};
 use crate::owned_dir::OwnedDir;
-use fsarena_process::cmd::{self, CmdError, End, SearchPath, ended_text};
+use fsarena_process::cmd::{self, CmdError, End, SearchPath, Tool, ended_text};
 use fsarena_process::guarded::Guarded;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -97,8 +97,9 @@ pub struct Surroundings<'s> {
 
 /// The kernel of a request: from the cache, else built; and whether it was built.
 ///
-/// # Errors Where something is missing, does not fit, fails, or is stopped. Nothing is left of it
-/// then but the log of the failure.
+/// # Errors
+/// Where something is missing, does not fit, fails, or is stopped. Nothing is left of it then but
+/// the log of the failure.
 pub fn build(
     request: &BuildRequest,
     cache: &Cache,
@@ -163,11 +164,15 @@ fn key_of(parts: &[&str]) -> String {
     digest::of_parts(all)[..32].to_owned()
 }
 
+/// A program that was there when the build began.
+fn found(program: &str) -> Result<Tool, BuildError> {
+    let (what, package) = (program.to_owned(), program.to_owned());
+    cmd::find(program).ok_or_else(|| BuildError::Missing(vec![Missing { what, package }]))
+}
+
 /// The first line of `PROGRAM --version`.
 fn version_of(program: &str) -> Result<String, BuildError> {
-    let package = program.to_owned();
-    let missing = || BuildError::Missing(vec![Missing { what: program.to_owned(), package }]);
-    let tool = cmd::find(program).ok_or_else(missing)?;
+    let tool = found(program)?;
     let ran = cmd::run(&tool.path, &["--version"], Duration::from_secs(60))?;
     Ok(cmd::first_line(&ran.stdout, "").unwrap_or_default())
 }
@@ -248,9 +253,7 @@ impl Work<'_> {
         let path = self.dir.path().join("build.log");
         let open = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let log = open.map_err(file_error(&path))?;
-        let package = program.to_owned();
-        let missing = || BuildError::Missing(vec![Missing { what: program.to_owned(), package }]);
-        let tool = cmd::find(program).ok_or_else(missing)?;
+        let tool = found(program)?;
         let mut env: Vec<(&str, OsString)> =
             PINNED.iter().map(|(name, value)| (*name, value.into())).collect();
         env.push(("PATH", SearchPath::from_env().joined()));
