@@ -28,7 +28,8 @@ fn foreign(fixture: &LoopFixture) -> PathBuf {
     file
 }
 
-/// Puts another file under the loop device, as any program may that is faster than a trial.
+/// Puts another file under the loop device, as any program may that is faster than a trial. The
+/// node is free for a moment, and could be taken: tests that do this run alone.
 fn exchange(node: &Path, file: &Path) {
     let (node, file) = (node.display(), file.display());
     shell(&format!(
@@ -43,7 +44,7 @@ fn not_mounted(fixture: &LoopFixture) {
 }
 
 #[test]
-fn loop_another_medium_under_the_same_node_is_not_mounted_nor_read() {
+fn loop_alone_another_medium_under_the_same_node_is_not_mounted_nor_read() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
     let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
@@ -72,7 +73,7 @@ fn loop_another_medium_under_the_same_node_is_not_mounted_nor_read() {
 }
 
 #[test]
-fn loop_another_image_under_our_node_is_not_mounted() {
+fn loop_alone_another_image_under_our_node_is_not_mounted() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
     let claimed = fixture.claim(SIZE);
@@ -109,7 +110,7 @@ fn commands(mark: &Path) -> FsLevel {
 }
 
 #[test]
-fn loop_nothing_is_destroyed_on_another_medium() {
+fn loop_alone_nothing_is_destroyed_on_another_medium() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
