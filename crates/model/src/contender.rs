@@ -211,6 +211,14 @@ pub enum DeviceLevel {
         /// Its size, bytes.
         size_bytes: u64,
     },
+    /// A modelled disk: a loop device over a file that a process of ours serves in the time of the
+    /// model.
+    Vdisk {
+        /// Its size, bytes.
+        size_bytes: u64,
+        /// Name of the model, such as `hdd-2007`.
+        model: String,
+    },
     /// A block device of the user's. Its contents are lost; only with consent.
     Block {
         /// As written, such as `/dev/sdb` or `/dev/disk/by-id/…`.
@@ -252,6 +260,7 @@ impl DeviceLevel {
             | Self::Zram { size_bytes }
             | Self::Brd { size_bytes }
             | Self::NullBlk { size_bytes }
+            | Self::Vdisk { size_bytes, .. }
             | Self::Block { size_bytes, .. } => Some(*size_bytes),
             Self::Directory { .. } | Self::Elsewhere { .. } => None,
         }
@@ -268,6 +277,9 @@ impl DeviceLevel {
             Self::Zram { size_bytes } => format!("zram:{}", size_text(*size_bytes)),
             Self::Brd { size_bytes } => format!("brd:{}", size_text(*size_bytes)),
             Self::NullBlk { size_bytes } => format!("null_blk:{}", size_text(*size_bytes)),
+            Self::Vdisk { size_bytes, model } => {
+                format!("vdisk:{}:model={model}", size_text(*size_bytes))
+            }
             Self::Block { path, .. } | Self::Directory { path } => path.display().to_string(),
             Self::Elsewhere { .. } => self.to_string(),
         }
@@ -282,6 +294,9 @@ impl fmt::Display for DeviceLevel {
             Self::Zram { size_bytes } => write!(f, "zram of {}", Bytes(*size_bytes)),
             Self::Brd { size_bytes } => write!(f, "brd of {}", Bytes(*size_bytes)),
             Self::NullBlk { size_bytes } => write!(f, "null_blk of {}", Bytes(*size_bytes)),
+            Self::Vdisk { size_bytes, model } => {
+                write!(f, "{model} of {}, modelled", Bytes(*size_bytes))
+            }
             Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
             Self::Elsewhere { program, what } => write!(f, "{what}, measured by {program}"),
         }

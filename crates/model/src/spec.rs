@@ -146,6 +146,13 @@ pub enum Under {
         /// What it was when it was made.
         identity: DeviceIdentity,
     },
+    /// A modelled disk: a loop device over a file that a process of ours serves.
+    Modelled {
+        /// What the loop device was when it was made.
+        identity: DeviceIdentity,
+        /// Name in the abstract space of Unix sockets at which that process answers.
+        socket: String,
+    },
     /// A device of the user's, vetted and given up by them.
     Real {
         /// What it was when it was vetted.
@@ -182,7 +189,11 @@ impl TargetSpec {
     pub fn identity(&self) -> Option<&DeviceIdentity> {
         match self {
             Self::Block {
-                under: Under::Made { identity } | Under::Real { identity, .. }, ..
+                under:
+                    Under::Made { identity }
+                    | Under::Modelled { identity, .. }
+                    | Under::Real { identity, .. },
+                ..
             } => Some(identity),
             _ => None,
         }

@@ -3,12 +3,14 @@
 //!
 //! [`kernel`] finds, builds, keeps and checks guest kernels. [`guest`] boots one, with a program as
 //! its init, bytes in and bytes out. [`disk`] is how a guest asks a process of the host that is its
-//! disk. What is done in a guest, and what is measured there, is the caller's matter.
+//! disk; [`native`] serves the same disk to the kernel of this machine, in real time. What is done
+//! in a guest, and what is measured there, is the caller's matter.
 #![forbid(unsafe_code)]
 
 pub mod disk;
 pub mod guest;
 pub mod kernel;
+pub mod native;
 mod owned_dir;
 
 pub use owned_dir::OwnedDir;

@@ -15,6 +15,7 @@
 pub mod child;
 pub mod cmd;
 pub mod guarded;
+pub mod partner;
 pub mod resident;
 
 use rustix::io::Errno;

@@ -9,10 +9,13 @@ use std::time::Duration;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0002_covariates.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../migrations/0002_covariates.sql"),
+    include_str!("../migrations/0003_modelled.sql"),
+];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 
-/// A file of version 6 that is only read looks like one of version 7: a table of the connection's
+/// A file of version 6 that is only read looks like a later one: a table of the connection's
 /// own goes before that of the file.
 const READ_AS_7: &str = "PRAGMA temp_store = MEMORY;
     CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,

@@ -200,6 +200,15 @@ pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<
         Some(DeviceLevel::Zram { .. }) => Some(("zram", "compressed memory")),
         Some(DeviceLevel::Brd { .. }) => Some(("brd", "memory")),
         Some(DeviceLevel::NullBlk { .. }) => Some(("null_blk", "memory that answers at once")),
+        Some(DeviceLevel::Vdisk { model, .. }) => {
+            let late = fact("answers_late_percent").zip(fact("answers_late_p99_us"));
+            let late = late.map(|(share, p99)| {
+                format!(
+                    "; answers were late by {share} % of its time, 99 of 100 by at most {p99} us"
+                )
+            });
+            return Some(format!("{}, modelled{}", sized(model), late.unwrap_or_default()));
+        }
         // A file system in memory takes the size of the device and not the device.
         Some(DeviceLevel::Block { .. })
             if record.device.keys().all(|name| name.starts_with(SYSCTL_FACT)) =>

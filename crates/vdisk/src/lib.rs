@@ -27,6 +27,7 @@ pub mod measure;
 mod probe;
 mod request;
 mod rotating;
+mod served;
 mod sheet;
 mod splitmix;
 mod store;
@@ -44,6 +45,7 @@ pub use request::{
     ALL_TAGS, Completion, DeviceModel, HOST_TAGS, Op, Outcome, Request, SECTOR_BYTES,
 };
 pub use rotating::{Geometry, Rotating};
+pub use served::{Question, Served, ServedDisk};
 pub use sheet::{
     CardSheet, ConstantSheet, FITTED_LIMIT, Figure, FlashSheet, HELD_OUT_LIMIT, Ordering, Role,
     RotatingSheet, Sheet, SheetError, WriteCacheSheet,

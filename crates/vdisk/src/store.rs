@@ -47,6 +47,14 @@ impl Store {
     pub fn in_file(path: &Path, size_bytes: u64, discarded: Discarded) -> io::Result<Self> {
         let mut options = File::options();
         let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+        Self::over(file, size_bytes, discarded)
+    }
+
+    /// Over a file that is open; it gets the size.
+    ///
+    /// # Errors
+    /// Where it cannot be resized.
+    pub fn over(file: File, size_bytes: u64, discarded: Discarded) -> io::Result<Self> {
         file.set_len(size_bytes)?;
         Ok(Self { size_bytes, discarded, backing: Backing::File(file) })
     }

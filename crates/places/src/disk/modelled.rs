@@ -46,6 +46,26 @@ impl ModelledDisk {
         (self.store, self.log)
     }
 
+    /// The next request that is done by now, with the time at which it was: what a driver in real
+    /// time needs, who is late.
+    ///
+    /// # Errors
+    /// As [`Disk::poll`].
+    pub fn poll_at(&mut self, now_ns: u64) -> Result<Option<(u32, Status, u64)>, DiskError> {
+        let done = self.device.poll(now_ns);
+        if let Some(at_ns) = self.device.power_cut_ns() {
+            return Err(DiskError::PowerCut { at_ns });
+        }
+        let Some(done) = done else { return Ok(None) };
+        self.complete(&done)?;
+        let status = match done.outcome {
+            Outcome::MediumError => Status::IoError,
+            // The device says that it is done.
+            Outcome::Done | Outcome::Torn { .. } => Status::Done,
+        };
+        Ok(Some((u32::from(done.tag), status, done.at_ns)))
+    }
+
     /// What became of a request has come to pass: it is in the contents and in the log.
     fn complete(&mut self, done: &Completion) -> Result<(), DiskError> {
         let Outstanding { request, submitted_ns, data } = &self.outstanding[usize::from(done.tag)];
@@ -102,18 +122,7 @@ impl Disk for ModelledDisk {
     }
 
     fn poll(&mut self, now_ns: u64) -> Result<Option<(u32, Status)>, DiskError> {
-        let done = self.device.poll(now_ns);
-        if let Some(at_ns) = self.device.power_cut_ns() {
-            return Err(DiskError::PowerCut { at_ns });
-        }
-        let Some(done) = done else { return Ok(None) };
-        self.complete(&done)?;
-        let status = match done.outcome {
-            Outcome::MediumError => Status::IoError,
-            // The device says that it is done.
-            Outcome::Done | Outcome::Torn { .. } => Status::Done,
-        };
-        Ok(Some((u32::from(done.tag), status)))
+        Ok(self.poll_at(now_ns)?.map(|(tag, status, _)| (tag, status)))
     }
 
     fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {

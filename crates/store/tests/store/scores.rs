@@ -329,3 +329,33 @@ fn of_a_file_of_version_6() {
     let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, SCHEMA_VERSION);
 }
+
+/// A file of version 7 knew no modelled disks; it keeps its rows, and takes them now.
+#[test]
+fn of_a_file_of_version_7() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    let (_dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    store.set_state(run, RunState::Interrupted, None).unwrap();
+    let expected = store.scores(run).unwrap();
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, '''vdisk'', ''virtual'', ', '')
+         WHERE name = 'contender';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 7;",
+    )
+    .unwrap();
+    let kind = "UPDATE contender SET device = 'vdisk'";
+    assert!(raw.execute(kind, []).is_err(), "it is as version 7 was");
+    drop(raw);
+    assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
+    drop(Store::open(&path).unwrap());
+    let raw = Connection::open(&path).unwrap();
+    raw.execute(kind, []).unwrap();
+    assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
+    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+}

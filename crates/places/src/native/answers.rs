@@ -1,0 +1,145 @@
+//! The process that serves one disk: what it is told, what it is asked, when it ends.
+
+use super::NativeError;
+use super::serve::{Served, serve};
+use crate::disk::ModelledDisk;
+use fsarena_vdisk::{
+    DeviceOptions, Discarded, Question, ServedDisk, Sheet, Store, VirtualDevice, builtin,
+};
+use rustix::fs::{Mode, OFlags};
+use rustix::mm::{MlockAllFlags, mlockall};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::num::NonZeroU64;
+use std::os::fd::AsFd as _;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Longest line that is read.
+const LINE_MAX_BYTES: u64 = 16 << 10;
+/// A disk is not exchanged before it is idle; nobody uses it then.
+const IDLE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Serves until standard input ends or the kernel lets go of the disk. Prints one line when it is
+/// ready, to whoever holds the other end of standard input.
+///
+/// # Errors
+/// In one sentence, which that one has been told too.
+pub fn run() -> Result<(), NativeError> {
+    let input = io::stdin().as_fd().try_clone_to_owned().map_err(NativeError::io("stdin"))?;
+    let mut parent = UnixStream::from(input);
+    let begun = begin(&parent);
+    let said = match &begun {
+        Ok(_) => "ready\n".to_owned(),
+        Err(error) => format!("{error}\n"),
+    };
+    parent.write_all(said.as_bytes()).map_err(NativeError::io("answer"))?;
+    let (shared, told, listener) = begun?;
+    std::thread::spawn(move || {
+        // Nothing more is ever said.
+        let _ = parent.read(&mut [0]);
+        std::process::exit(0);
+    });
+    let answered = Arc::clone(&shared);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let _ = talk(&stream, &answered, &told);
+        }
+    });
+    let fuse = io::stdout().as_fd().try_clone_to_owned().map_err(NativeError::io("stdout"))?;
+    serve(fuse.as_fd(), &shared).map_err(|error| NativeError::io("/dev/fuse")(error.into()))
+}
+
+type Begun = (Arc<Mutex<Served>>, ServedDisk, UnixListener);
+
+fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
+    let mut line = String::new();
+    BufReader::new(parent.take(LINE_MAX_BYTES))
+        .read_line(&mut line)
+        .map_err(NativeError::io("stdin"))?;
+    let told: ServedDisk =
+        serde_json::from_str(&line).map_err(|error| NativeError::Told(error.to_string()))?;
+    // What cannot be served is refused now.
+    drop(fresh(&told, 0)?);
+    stay_awake();
+    let address = SocketAddr::from_abstract_name(told.socket.as_bytes());
+    let listener = address.and_then(|address| UnixListener::bind_addr(&address));
+    let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
+    Ok((Arc::new(Mutex::new(Served::new(told.size_bytes))), told, listener))
+}
+
+/// The file systems that are written to free memory are on this disk: this process must not wait
+/// for memory. What it may not do is left.
+fn stay_awake() {
+    let _ = rustix::process::configure_io_flusher_behavior(true);
+    let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE);
+    let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
+    // Before whoever waits for it.
+    let _ = rustix::process::nice(-20);
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+fn fresh(told: &ServedDisk, seed: u64) -> Result<ModelledDisk, NativeError> {
+    let sheet: Sheet = builtin(&told.model)?;
+    let options =
+        DeviceOptions { size_bytes: Some(told.size_bytes), seed, ..DeviceOptions::default() };
+    let device = VirtualDevice::new(&sheet, &options)?;
+    let store = match &told.store_dir {
+        None => Store::in_memory(told.size_bytes, Discarded::Zeros),
+        Some(dir) => {
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)
+                .map_err(|error| NativeError::io("a file for the disk")(error.into()))?;
+            Store::over(file.into(), told.size_bytes, Discarded::Zeros)
+                .map_err(NativeError::io("a file for the disk"))?
+        }
+    };
+    Ok(ModelledDisk::new(device, store, None))
+}
+
+/// Answers one who asks, if it is root, until it goes.
+fn talk(stream: &UnixStream, shared: &Mutex<Served>, told: &ServedDisk) -> io::Result<()> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    if !peer.uid.is_root() {
+        return Ok(());
+    }
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LINE_MAX_BYTES)).read_line(&mut line)?;
+    let answer = match serde_json::from_str(&line) {
+        Ok(Question::Report) => {
+            let served = locked(shared).late.take();
+            serde_json::to_string(&served)?
+        }
+        Ok(Question::Fresh { seed }) => exchange(shared, told, seed),
+        Err(error) => format!("not understood: {error}"),
+    };
+    let mut stream = stream;
+    stream.write_all(answer.as_bytes())?;
+    stream.write_all(b"\n")
+}
+
+fn exchange(shared: &Mutex<Served>, told: &ServedDisk, seed: u64) -> String {
+    let disk = match fresh(told, seed) {
+        Ok(disk) => disk,
+        Err(error) => return error.to_string(),
+    };
+    let began = std::time::Instant::now();
+    loop {
+        let mut served = locked(shared);
+        if !served.is_busy() {
+            served.exchange(disk);
+            return "ok".to_owned();
+        }
+        drop(served);
+        if began.elapsed() > IDLE_LIMIT {
+            return "the disk is not idle".to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn locked(shared: &Mutex<Served>) -> MutexGuard<'_, Served> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

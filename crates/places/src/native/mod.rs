@@ -1,0 +1,35 @@
+//! A modelled disk in real time: a FUSE file, to be put under a loop device.
+//!
+//! The process has `/dev/fuse` as its standard output, on which a file system is mounted already,
+//! and its standard input says what to serve and, when it ends, that it is to end: whoever has
+//! started it is gone then. The end of the process ends the connection, with an error for
+//! everything that is outstanding. Its own questions it answers at a socket.
+//!
+//! What is sent to the disk goes through one thread, in the order in which the kernel sent it. It
+//! waits until the time of the model has come, the last part of it awake.
+
+mod answers;
+mod lateness;
+mod serve;
+mod wire;
+
+pub use answers::run;
+
+/// What keeps a disk from being served.
+#[derive(Debug, thiserror::Error)]
+pub enum NativeError {
+    #[error("what to serve was not understood: {0}")]
+    Told(String),
+    #[error(transparent)]
+    Model(#[from] fsarena_vdisk::UnknownModel),
+    #[error(transparent)]
+    Device(#[from] fsarena_vdisk::DeviceError),
+    #[error("{what}: {source}")]
+    Io { what: &'static str, source: std::io::Error },
+}
+
+impl NativeError {
+    fn io(what: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::Io { what, source }
+    }
+}
