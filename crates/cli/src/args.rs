@@ -138,6 +138,9 @@ pub enum Command {
     /// The first process of a guest kernel.
     #[command(hide = true, name = "guest_init")]
     GuestInit,
+    /// A modelled disk, served to the kernel until standard input ends.
+    #[command(hide = true, name = "vdisk_server")]
+    VdiskServer,
     /// One phase, from a spec on standard input to a report on standard output.
     #[command(hide = true)]
     Worker {

@@ -65,6 +65,7 @@ fn main() -> ExitCode {
             commands::executor(journal.as_deref(), parent, inside)
         }
         Command::GuestInit => success(fsarena_places::guest::run_as_init().map_err(Into::into)),
+        Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
         Command::Worker { parent } => commands::worker(parent),
     };
     done.unwrap_or_else(|error| {

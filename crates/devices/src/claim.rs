@@ -12,6 +12,7 @@ mod image;
 mod kind;
 mod null_blk;
 mod real;
+mod vdisk;
 mod zram;
 
 pub use directory::claim_directory;
@@ -28,12 +29,13 @@ use kind::{Held, Kind, missing};
 use std::path::Path;
 
 /// Every kind of device; a new one is its file and its line here.
-static KINDS: [&dyn Kind; 7] = [
+static KINDS: [&dyn Kind; 8] = [
     &image::LOOP,
     &image::RAM,
     &zram::Zram,
     &brd::Brd,
     &null_blk::NullBlk,
+    &vdisk::Vdisk,
     &real::Real,
     &directory::Directory,
 ];

@@ -23,6 +23,7 @@ pub mod mount;
 pub mod mountinfo;
 pub mod queue;
 mod reopen;
+pub mod served;
 pub mod settle;
 pub mod ssd;
 pub mod sysctl;

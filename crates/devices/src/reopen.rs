@@ -47,7 +47,10 @@ pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
             over_our_image(device, image, block_number(device))
         }
         TargetSpec::Block {
-            under: Under::Made { identity } | Under::Real { identity, .. },
+            under:
+                Under::Made { identity }
+                | Under::Modelled { identity, .. }
+                | Under::Real { identity, .. },
             ..
         } => inventory::same(identity, &Roots::default()),
         TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => Ok(()),
@@ -61,7 +64,10 @@ fn held(target: &TargetSpec, how: Exclusive) -> Result<File, TargetError> {
         }
         TargetSpec::Block {
             device,
-            under: Under::Made { identity } | Under::Real { identity, .. },
+            under:
+                Under::Made { identity }
+                | Under::Modelled { identity, .. }
+                | Under::Real { identity, .. },
             ..
         } => {
             // The path that programs are handed, which is another one only in a spec by hand.

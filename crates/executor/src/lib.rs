@@ -21,6 +21,7 @@ mod drain;
 mod error;
 pub mod fault;
 mod filesystem;
+mod lateness;
 mod limit;
 mod measure;
 mod place;

@@ -50,7 +50,9 @@ impl Trial<'_> {
         let before = sources.read()?;
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
         let readings = Readings { before, kernel_threads, sources: &mut sources };
+        self.begin_lateness()?;
         let mut worked = self.work(phase, &mut worker, readings, account.tracing())?;
+        let lateness = self.lateness()?;
         let report = &mut worked.report;
         let drained = worked.drain.or_else(|failed| not_drained(failed, report))?;
         let sampled = sampler.map(|sampler| sampler.stop());
@@ -86,6 +88,7 @@ impl Trial<'_> {
         self.contents.follow(phase, &self.spec.workload.dataset, &report);
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
+        lateness.believe(&phase.name)?;
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))
     }
 

@@ -105,7 +105,10 @@ impl Trial<'_> {
                 Ok(()) => {}
                 Err(StepError::Stopped) => return Outcome::Interrupted,
                 Err(StepError::Failed { .. }) if self.stop.asked() => return Outcome::Interrupted,
-                Err(StepError::Failed { error, remedy }) => {
+                Err(StepError::Failed { mut error, remedy }) => {
+                    if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
+                        error = format!("{error}; {cause}");
+                    }
                     let step = phase.map_or(name.clone(), |phase| format!("{name} {phase}"));
                     return Outcome::Failed { step, error, remedy };
                 }
@@ -150,6 +153,7 @@ impl Trial<'_> {
     }
 
     fn reset(&mut self) -> Result<(), StepError> {
+        self.renew_model()?;
         let unread = self.fs.make(&mut self.record.filesystem)?;
         self.record.notices.extend(unread);
         Ok(())

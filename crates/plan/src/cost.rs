@@ -293,6 +293,7 @@ fn is_memory(levels: &Levels) -> bool {
         | DeviceLevel::Brd { .. }
         | DeviceLevel::NullBlk { .. } => true,
         DeviceLevel::Loop { .. }
+        | DeviceLevel::Vdisk { .. }
         | DeviceLevel::Block { .. }
         | DeviceLevel::Directory { .. }
         | DeviceLevel::Elsewhere { .. } => false,

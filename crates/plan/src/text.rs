@@ -171,14 +171,18 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
         Some((kind, size)) => (kind, Some(size)),
         None => (text, None),
     };
+    if kind == VDISK {
+        return vdisk(text, size.unwrap_or_default(), place);
+    }
     let Some((_, make)) = MADE.into_iter().find(|(known, _)| *known == kind) else {
         if kind.starts_with('.') || kind.contains('/') {
             let what = format!("{text:?} is a relative path");
             return Err(PlanError::new(place, what, "write the whole path, from /"));
         }
-        let error = PlanError::unknown(place, "device", kind, &MADE.map(|(kind, _)| kind));
+        let kinds: Vec<&str> = MADE.iter().map(|(kind, _)| *kind).chain([VDISK]).collect();
+        let error = PlanError::unknown(place, "device", kind, &kinds);
         let remedy = format!(
-            "{} (a device is {}, /dev/NAME or /a/directory)",
+            "{} (a device is {}, vdisk:SIZE:model=MODEL, /dev/NAME or /a/directory)",
             error.remedy,
             MADE.map(|(kind, _)| format!("{kind}:SIZE")).join(", ")
         );
@@ -188,6 +192,38 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
         let what = format!("{text:?} has no size");
         return Err(PlanError::new(place, what, format!("write it like {kind}:2G")));
     };
+    Ok(make(device_bytes(kind, size, place)?))
+}
+
+/// The kind of a modelled disk.
+const VDISK: &str = "vdisk";
+
+/// `vdisk:SIZE:model=MODEL`; `rest` is what follows the kind.
+fn vdisk(text: &str, rest: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
+    let wrong = |what: &str| {
+        let models = fsarena_vdisk::names().join(", ");
+        let remedy = format!("write it like vdisk:8G:model=hdd-2007; the models are {models}");
+        PlanError::new(place, format!("{text:?} {what}"), remedy)
+    };
+    let (size, options) = rest.split_once(':').unwrap_or((rest, ""));
+    if size.trim().is_empty() {
+        return Err(wrong("has no size"));
+    }
+    let size_bytes = device_bytes(VDISK, size, place)?;
+    let model = options.strip_prefix("model=").filter(|model| !model.is_empty());
+    let model = model.ok_or_else(|| wrong("names no model"))?;
+    let sheet = fsarena_vdisk::builtin(model)
+        .map_err(|error| PlanError::new(place, error.to_string(), "see fsarena devices --help"))?;
+    if size_bytes > sheet.capacity_bytes {
+        let what =
+            format!("{model} has {}, less than {}", Bytes(sheet.capacity_bytes), Bytes(size_bytes));
+        return Err(PlanError::new(place, what, "use a smaller size, or another model"));
+    }
+    Ok(DeviceLevel::Vdisk { size_bytes, model: model.to_owned() })
+}
+
+/// The size of a device that is made.
+fn device_bytes(kind: &str, size: &str, place: &Span) -> Result<u64, PlanError> {
     let size_bytes = bytes(size, place)?;
     if !(MIN_DEVICE_BYTES..=MAX_DEVICE_BYTES).contains(&size_bytes) {
         return Err(PlanError::new(
@@ -203,7 +239,7 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
             format!("use {kind}:{}", size_bytes.next_multiple_of(4096)),
         ));
     }
-    Ok(make(size_bytes))
+    Ok(size_bytes)
 }
 
 /// Whether a device is a directory.

@@ -171,7 +171,9 @@ impl Rules for DriverRules {
 
     fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64> {
         match device {
-            DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => Some(LOOP_SECTOR_BYTES.into()),
+            DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } | DeviceLevel::Vdisk { .. } => {
+                Some(LOOP_SECTOR_BYTES.into())
+            }
             DeviceLevel::Block { path, .. } => {
                 let roots = Roots::default();
                 let name = inventory::identify(path, &roots).ok()?.name;

@@ -599,7 +599,7 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
         TargetSpec::Directory { path } => Some(path.clone()),
         TargetSpec::Block { device, under, .. } => Some(match under {
             Under::Image { image, .. } => image.clone(),
-            Under::Made { .. } | Under::Real { .. } => device.clone(),
+            Under::Made { .. } | Under::Modelled { .. } | Under::Real { .. } => device.clone(),
         }),
         TargetSpec::Memory { .. } => None,
     }

@@ -17,11 +17,11 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     ("corpus", "model"),
     // Everything that can destroy data.
-    ("devices", "filesystems model process"),
+    ("devices", "filesystems model process vdisk"),
     // Readings of the machine and of devices; how much equal runs differ.
     ("doctor", "devices filesystems metrics model process stats"),
     ("engine", "model"),
-    ("executor", "corpus devices engine filesystems metrics model process trace"),
+    ("executor", "corpus devices engine filesystems metrics model process trace vdisk"),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", "model process"),
     // Files of other programs: text in, workloads, plans and records out.
@@ -33,7 +33,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("places", "process vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
-    ("plan", "corpus filesystems foreign model"),
+    ("plan", "corpus filesystems foreign model vdisk"),
     // Every external tool is started here.
     ("process", "model"),
     // Published numbers: plain data of other people.

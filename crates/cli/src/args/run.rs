@@ -67,8 +67,8 @@ pub struct RunArgs {
     /// loop:SIZE, ram:SIZE, zram:SIZE, a device or a directory.
     ///
     /// Where to make the file systems, separated by commas: loop:SIZE (an image file), ram:SIZE (an
-    /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, a block device (see --wipe) or a
-    /// directory.
+    /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL (a modelled
+    /// disk, such as hdd-2007), a block device (see --wipe) or a directory.
     #[arg(long, value_name = "LIST", help_heading = WHERE, add = complete::devices())]
     pub on: Option<String>,
     /// Directory for image files [default: /var/tmp].

@@ -473,8 +473,9 @@ fn loop_alone_unwritable_small_files() {
     );
 }
 
+/// Alone, as that of small files.
 #[test]
-fn unwritable_big_files() {
+fn loop_alone_unwritable_big_files() {
     shrunk(
         16 << 20,
         &[

@@ -26,6 +26,7 @@ fn every_level_has_its_kind() {
         DeviceLevel::Zram { size_bytes },
         DeviceLevel::Brd { size_bytes },
         DeviceLevel::NullBlk { size_bytes },
+        DeviceLevel::Vdisk { size_bytes, model: "const".to_owned() },
         DeviceLevel::Block { path: path.clone(), size_bytes },
         DeviceLevel::Directory { path },
     ] {

@@ -106,6 +106,9 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
             DeviceLevel::Zram { size_bytes } => sized("zram", size_bytes),
             DeviceLevel::Brd { size_bytes } => sized("RAM disk", size_bytes),
             DeviceLevel::NullBlk { size_bytes } => sized("null_blk", size_bytes),
+            DeviceLevel::Vdisk { size_bytes, model } => {
+                sized(&format!("modelled {model}"), size_bytes)
+            }
             DeviceLevel::Block { path, .. } => path.display().to_string(),
             DeviceLevel::Directory { path } => format!("directory {}", path.display()),
             DeviceLevel::Elsewhere { .. } => continue,

@@ -120,6 +120,7 @@ fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
             | DeviceLevel::Zram { .. }
             | DeviceLevel::Brd { .. }
             | DeviceLevel::NullBlk { .. }
+            | DeviceLevel::Vdisk { .. }
             | DeviceLevel::Elsewhere { .. } => continue,
         };
         if !paths.contains(&path) {

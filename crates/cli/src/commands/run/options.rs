@@ -73,7 +73,7 @@ fn targets(list: &str) -> Result<Vec<String>> {
     list.split(',')
         .map(str::trim)
         .map(|target| {
-            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:"];
+            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:"];
             let named = kinds.iter().any(|kind| target.starts_with(kind));
             if named || target.is_empty() {
                 return Ok(target.to_owned());

@@ -106,6 +106,11 @@ impl Live<'_> {
         processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
     }
 
+    /// The processes that serve modelled disks.
+    pub fn disk_servers(&self) -> Vec<Pid> {
+        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "vdisk_server")).collect()
+    }
+
     pub fn worker(&self) -> Option<Pid> {
         processes_of(self.env).into_iter().find(|pid| runs_as(*pid, "worker"))
     }
