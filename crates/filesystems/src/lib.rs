@@ -19,6 +19,7 @@ mod no_device;
 mod ntfs3;
 mod options;
 mod reiserfs;
+mod ufs1;
 mod vfat;
 mod xfs;
 
@@ -33,7 +34,7 @@ pub use options::{FsError, IllegalLevel, UnknownFs};
 use fsarena_model::contender::FsLevel;
 
 /// Every driver of this program; a new one is its file and its line here.
-static BUILTIN: [&dyn FileSystem; 14] = [
+static BUILTIN: [&dyn FileSystem; 15] = [
     &ext::EXT2,
     &ext::EXT3,
     &ext::EXT4,
@@ -46,6 +47,7 @@ static BUILTIN: [&dyn FileSystem; 14] = [
     &vfat::Vfat,
     &exfat::ExFat,
     &ntfs3::Ntfs3,
+    &ufs1::Ufs1,
     &no_device::Tmpfs,
     &no_device::Directory,
 ];
