@@ -135,6 +135,16 @@ pub enum Command {
         #[arg(long)]
         inside: bool,
     },
+    /// The same in a guest kernel.
+    #[command(hide = true, name = "virtual_executor")]
+    VirtualExecutor {
+        /// Journal of the RUN that this trial belongs to.
+        #[arg(long)]
+        journal: Option<PathBuf>,
+        /// Process that started it; it dies with it.
+        #[arg(long)]
+        parent: Option<u32>,
+    },
     /// The first process of a guest kernel.
     #[command(hide = true, name = "guest_init")]
     GuestInit,

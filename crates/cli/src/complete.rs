@@ -53,7 +53,7 @@ pub fn workloads() -> ArgValueCompleter {
 /// Devices that are made, and paths.
 pub fn devices() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:"];
+        let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
         let mut all = listed(current, kinds);
         all.extend(PathCompleter::any().complete(current));
         all

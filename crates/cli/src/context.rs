@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
+use fsarena_places::kernel::Cache;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
@@ -91,6 +92,11 @@ pub fn kernel_dir() -> Result<PathBuf> {
         return std::path::absolute(dir).context("FSARENA_KERNEL_DIR");
     }
     Ok(directories()?.cache_dir().join("fsarena-kernels"))
+}
+
+/// The guest kernels that were built.
+pub fn kernels() -> Result<Cache> {
+    Ok(Cache::new(kernel_dir()?))
 }
 
 /// Wall clock, ns since 1970.

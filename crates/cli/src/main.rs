@@ -64,7 +64,13 @@ fn main() -> ExitCode {
         Command::Executor { journal, parent, inside } => {
             commands::executor(journal.as_deref(), parent, inside)
         }
-        Command::GuestInit => success(fsarena_places::guest::run_as_init().map_err(Into::into)),
+        Command::VirtualExecutor { journal, parent } => {
+            commands::virtual_executor(journal.as_deref(), parent)
+        }
+        Command::GuestInit => {
+            let do_trial = &fsarena_executor::run_guest_trial;
+            success(fsarena_places::guest::run_as_init(do_trial).map_err(Into::into))
+        }
         Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
         Command::Worker { parent } => commands::worker(parent),
     };

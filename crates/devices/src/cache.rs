@@ -77,6 +77,20 @@ pub fn resident_pages(path: &Path) -> Result<u64, TargetError> {
     Ok(stat.cached)
 }
 
+/// Pages of all block devices in the page cache (`Buffers` of /proc/meminfo).
+///
+/// # Errors
+/// When it cannot be read.
+pub fn pages_of_devices() -> Result<u64, TargetError> {
+    let path = Path::new("/proc/meminfo");
+    let text = std::fs::read_to_string(path).map_err(|e| TargetError::io("read", path, e))?;
+    let buffers = text.lines().find_map(|line| line.strip_prefix("Buffers:"));
+    let kib = buffers.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    let page_kib = rustix::param::page_size() as u64 >> 10;
+    kib.map(|kib| kib / page_kib)
+        .ok_or_else(|| TargetError::state(path, "has no line of buffers in kB", ""))
+}
+
 /// Writes a file back and asks the kernel to forget its pages. Needs no root; proves nothing.
 ///
 /// # Errors

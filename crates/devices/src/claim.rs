@@ -8,6 +8,7 @@
 mod brd;
 mod directory;
 mod facts;
+mod guest;
 mod image;
 mod kind;
 mod null_blk;
@@ -28,14 +29,21 @@ use fsarena_model::spec::TargetSpec;
 use kind::{Held, Kind, missing};
 use std::path::Path;
 
+/// Facts of the queue of a device, by name; `name` is the kernel's.
+#[must_use]
+pub fn queue_facts(name: &str) -> std::collections::BTreeMap<String, String> {
+    facts::of_queue(Path::new("/sys"), name)
+}
+
 /// Every kind of device; a new one is its file and its line here.
-static KINDS: [&dyn Kind; 8] = [
+static KINDS: [&dyn Kind; 9] = [
     &image::LOOP,
     &image::RAM,
     &zram::Zram,
     &brd::Brd,
     &null_blk::NullBlk,
     &vdisk::Vdisk,
+    &guest::Guest,
     &real::Real,
     &directory::Directory,
 ];

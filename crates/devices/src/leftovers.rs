@@ -13,6 +13,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Limit for processes that were killed to end, where they hold nothing by which that is seen.
+const DYING_LIMIT: Duration = Duration::from_secs(2);
+const DYING_PAUSE: Duration = Duration::from_millis(20);
+
 /// Limit for something busy to become free.
 const BUSY_LIMIT: Duration = Duration::from_secs(5);
 
@@ -134,8 +138,21 @@ pub fn remove_image(image: &Path) -> Result<bool, TargetError> {
 /// When it is not ours, not a directory, or something is still mounted at or below it.
 pub fn remove_dir(dir: &Path) -> Result<bool, TargetError> {
     let Some(dir) = our_unmounted_dir(dir)? else { return Ok(false) };
-    fs::remove_dir_all(&dir).map_err(|error| TargetError::io("remove", &dir, error))?;
-    Ok(true)
+    let began = Instant::now();
+    loop {
+        match fs::remove_dir_all(&dir) {
+            // A process that is dying may have made one more file meanwhile.
+            Err(error)
+                if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                    && began.elapsed() < DYING_LIMIT =>
+            {
+                std::thread::sleep(DYING_PAUSE);
+            }
+            done => {
+                return done.map(|()| true).map_err(|error| TargetError::io("remove", &dir, error));
+            }
+        }
+    }
 }
 
 /// Removes all that is in a directory of ours.

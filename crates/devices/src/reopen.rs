@@ -19,6 +19,9 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
+/// Where a guest has the disk of its trial.
+pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
+
 /// The device of the target, open for reading and writing, and held exclusively until it is closed.
 ///
 /// # Errors
@@ -53,6 +56,9 @@ pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
                 | Under::Real { identity, .. },
             ..
         } => inventory::same(identity, &Roots::default()),
+        TargetSpec::Block { device, under: Under::Guest { .. }, .. } => {
+            guest_disk(device).map(drop)
+        }
         TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => Ok(()),
     }
 }
@@ -74,14 +80,39 @@ fn held(target: &TargetSpec, how: Exclusive) -> Result<File, TargetError> {
             inventory::check_path(identity, device)?;
             recheck_for(how, identity, &Roots::default())
         }
+        TargetSpec::Block { device, under: Under::Guest { .. }, .. } => {
+            guest_disk(device)?;
+            exclusive(device, how)
+        }
         TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => {
             Err(TargetError::state(Path::new("target"), "it has no device to write to", ""))
         }
     }
 }
 
+/// The only disk of a guest kernel, which nobody but the trial can use: only there is it ours.
+fn guest_disk(device: &Path) -> Result<(), TargetError> {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let is_guest = cpu.lines().any(|line| {
+        line.split_once(':').is_some_and(|(_, value)| value.trim() == "User Mode Linux")
+    });
+    if is_guest && device == Path::new(GUEST_DISK) {
+        return Ok(());
+    }
+    let problem = "is no disk of a guest kernel of fsarena";
+    Err(TargetError::state(device, problem, "use --on virtual:SIZE:model=MODEL"))
+}
+
 fn loop_of_ours(device: &Path, our_image: &Path, how: Exclusive) -> Result<File, TargetError> {
     leftovers::ours(our_image)?;
+    let file = exclusive(device, how)?;
+    let stat = fstat(&file).map_err(|error| TargetError::io("stat", device, error))?;
+    over_our_image(device, our_image, Some((major(stat.st_rdev), minor(stat.st_rdev))))?;
+    Ok(file)
+}
+
+/// Opens a device that nobody else may use.
+fn exclusive(device: &Path, how: Exclusive) -> Result<File, TargetError> {
     let access = match how {
         Exclusive::Read => OFlags::RDONLY,
         Exclusive::Write => OFlags::RDWR,
@@ -89,16 +120,13 @@ fn loop_of_ours(device: &Path, our_image: &Path, how: Exclusive) -> Result<File,
     let flags = access | OFlags::EXCL | OFlags::CLOEXEC;
     // Whoever looks at all devices (`fsarena devices`, a scanner) has it for a moment.
     let started = Instant::now();
-    let file = loop {
+    loop {
         match open(device, flags, Mode::empty()) {
-            Ok(fd) => break File::from(fd),
+            Ok(fd) => return Ok(File::from(fd)),
             Err(Errno::BUSY) if started.elapsed() < BUSY_LIMIT => std::thread::sleep(BUSY_PAUSE),
             Err(error) => return Err(TargetError::io("open exclusively", device, error)),
         }
-    };
-    let stat = fstat(&file).map_err(|error| TargetError::io("stat", device, error))?;
-    over_our_image(device, our_image, Some((major(stat.st_rdev), minor(stat.st_rdev))))?;
-    Ok(file)
+    }
 }
 
 /// The node is the kernel's of this name, and that device lies over our image.

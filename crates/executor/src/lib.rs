@@ -21,6 +21,7 @@ mod drain;
 mod error;
 pub mod fault;
 mod filesystem;
+mod guest;
 mod lateness;
 mod limit;
 mod measure;
@@ -36,6 +37,7 @@ mod warm;
 pub mod worker;
 
 pub use context::blank_record;
+pub use guest::run_guest_trial;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
 pub use trial::run_trial;
 

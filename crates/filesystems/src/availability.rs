@@ -43,6 +43,12 @@ pub fn availability_with(
         );
         return Availability::Missing { reason, package: None };
     }
+    tools_availability(driver, search)
+}
+
+/// Whether the programs that `driver` needs are there.
+#[must_use]
+pub fn tools_availability(driver: &dyn FileSystem, search: &SearchPath) -> Availability {
     for need in driver.tools() {
         if search.find(&need.program).is_none() {
             let remedy = match &need.package {

@@ -26,6 +26,12 @@ impl Kernel {
         Self { version, page_bytes: rustix::param::page_size() as u64 }
     }
 
+    /// One of this release, with the pages of this machine.
+    #[must_use]
+    pub fn of_release(release: &str) -> Self {
+        Self { version: version(release), page_bytes: rustix::param::page_size() as u64 }
+    }
+
     /// Whether it is this one or a later one; one that is not known is.
     #[must_use]
     pub fn is_at_least(&self, major: u32, minor: u32) -> bool {

@@ -23,7 +23,9 @@ mod ufs1;
 mod vfat;
 mod xfs;
 
-pub use availability::{Availability, availability, availability_with, has_module};
+pub use availability::{
+    Availability, availability, availability_with, has_module, tools_availability,
+};
 pub use driver::{
     Backing, ContentRule, FileSystem, Kernel, LazyInit, MetadataRule, MountPlan, ToolNeed,
 };

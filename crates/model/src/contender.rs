@@ -219,6 +219,16 @@ pub enum DeviceLevel {
         /// Name of the model, such as `hdd-2007`.
         model: String,
     },
+    /// A modelled disk of a guest kernel, in virtual time.
+    Virtual {
+        /// Its size, bytes.
+        size_bytes: u64,
+        /// Name of the model, such as `hdd-2007`.
+        model: String,
+        /// The kernel: its release and the first digits of the hash of its binary, such as
+        /// `6.1.192-16c9f89d7291`; as it was written, or empty, before a plan is made.
+        kernel: String,
+    },
     /// A block device of the user's. Its contents are lost; only with consent.
     Block {
         /// As written, such as `/dev/sdb` or `/dev/disk/by-id/…`.
@@ -251,6 +261,12 @@ impl DeviceLevel {
         self.into()
     }
 
+    /// Whether trials on it are in virtual time.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        matches!(self, Self::Virtual { .. })
+    }
+
     /// Size of the device in bytes, where it has one of its own.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
@@ -261,6 +277,7 @@ impl DeviceLevel {
             | Self::Brd { size_bytes }
             | Self::NullBlk { size_bytes }
             | Self::Vdisk { size_bytes, .. }
+            | Self::Virtual { size_bytes, .. }
             | Self::Block { size_bytes, .. } => Some(*size_bytes),
             Self::Directory { .. } | Self::Elsewhere { .. } => None,
         }
@@ -280,6 +297,11 @@ impl DeviceLevel {
             Self::Vdisk { size_bytes, model } => {
                 format!("vdisk:{}:model={model}", size_text(*size_bytes))
             }
+            Self::Virtual { size_bytes, model, kernel } => {
+                let size = size_text(*size_bytes);
+                let kernel = if kernel.is_empty() { "" } else { &format!(":kernel={kernel}") };
+                format!("virtual:{size}:model={model}{kernel}")
+            }
             Self::Block { path, .. } | Self::Directory { path } => path.display().to_string(),
             Self::Elsewhere { .. } => self.to_string(),
         }
@@ -296,6 +318,11 @@ impl fmt::Display for DeviceLevel {
             Self::NullBlk { size_bytes } => write!(f, "null_blk of {}", Bytes(*size_bytes)),
             Self::Vdisk { size_bytes, model } => {
                 write!(f, "{model} of {}, modelled", Bytes(*size_bytes))
+            }
+            Self::Virtual { size_bytes, model, kernel } => {
+                let release =
+                    kernel.rsplit_once('-').map_or(kernel.as_str(), |(release, _)| release);
+                write!(f, "{model} of {}, modelled, Linux {release}", Bytes(*size_bytes))
             }
             Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
             Self::Elsewhere { program, what } => write!(f, "{what}, measured by {program}"),

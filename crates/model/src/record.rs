@@ -123,6 +123,8 @@ pub enum TrialPlace {
     /// On the kernel of its host.
     #[default]
     Native,
+    /// In a guest kernel, as a process.
+    Virtual,
 }
 
 /// One worker process among those that share a workload.

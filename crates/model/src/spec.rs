@@ -153,6 +153,17 @@ pub enum Under {
         /// Name in the abstract space of Unix sockets at which that process answers.
         socket: String,
     },
+    /// The modelled disk of a guest kernel, which is booted for the trial.
+    Guest {
+        /// As the level of the device names it.
+        kernel: String,
+        /// Name of the model.
+        model: String,
+        /// Where the contents of the disk are kept, in a file without a name; absent: in memory.
+        store_dir: Option<PathBuf>,
+        /// Whether the trial is done twice, and has to come out the same.
+        twice: bool,
+    },
     /// A device of the user's, vetted and given up by them.
     Real {
         /// What it was when it was vetted.
@@ -173,6 +184,12 @@ impl TargetSpec {
             Self::Block { device, .. } => Some(device),
             Self::Memory { .. } | Self::Directory { .. } => None,
         }
+    }
+
+    /// Whether the trial is one in a guest kernel.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        matches!(self, Self::Block { under: Under::Guest { .. }, .. })
     }
 
     /// The image under a loop device of ours.

@@ -12,5 +12,6 @@ pub mod guest;
 pub mod kernel;
 pub mod native;
 mod owned_dir;
+pub mod virtual_trial;
 
 pub use owned_dir::OwnedDir;

@@ -13,7 +13,7 @@ use crate::artifacts::{BLOCK_BYTES, peak_bytes, peak_entries};
 use crate::files::Rules;
 use crate::steps::is_null;
 use fsarena_model::capacity::Capacity;
-use fsarena_model::contender::{FsLevel, Levels};
+use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::cycle::{Cycle, Load};
 use fsarena_model::op::Rewrites;
 use fsarena_model::phase::{Phase, Workload};
@@ -94,7 +94,7 @@ fn ratio(fs: &FsLevel, device: u64, inodes: u64, rules: &dyn Rules) -> Option<u6
     let ratio = if ratio == 0 { return None } else { 1 << ratio.ilog2() };
     let mut changed = fs.clone();
     changed.mkfs.insert("inode_ratio".to_owned(), u64::to_string(&ratio));
-    rules.check(&changed, Some(device)).ok()?;
+    rules.check(&changed, &DeviceLevel::Loop { size_bytes: device }).ok()?;
     let capacity = rules.capacity(&changed, device)?;
     (capacity.predicted.inodes? >= inodes).then_some(ratio)
 }

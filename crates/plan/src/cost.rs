@@ -294,6 +294,7 @@ fn is_memory(levels: &Levels) -> bool {
         | DeviceLevel::NullBlk { .. } => true,
         DeviceLevel::Loop { .. }
         | DeviceLevel::Vdisk { .. }
+        | DeviceLevel::Virtual { .. }
         | DeviceLevel::Block { .. }
         | DeviceLevel::Directory { .. }
         | DeviceLevel::Elsewhere { .. } => false,

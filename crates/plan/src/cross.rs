@@ -249,7 +249,7 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
         Some(Illegal::Forbidden(rule)) => return Legality::Forbidden(rule),
         None => {}
     }
-    match rules.check(&levels.fs, levels.device.size_bytes()) {
+    match rules.check(&levels.fs, &levels.device) {
         Ok(()) => Legality::Legal,
         Err(rule) => Legality::Forbidden(rule),
     }

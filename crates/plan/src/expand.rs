@@ -52,6 +52,7 @@ pub fn expand(
     };
     let mut experiment = apply(experiment, overrides)?;
     find_devices(&mut experiment, rules)?;
+    one_time_base(&experiment)?;
     let entries = entries(&experiment);
     known_names(&experiment, &entries)?;
     let crossed = cross(&experiment, &entries, rules)?;
@@ -148,6 +149,17 @@ pub fn trial_seed(plan: &RunPlan, slot: &Slot) -> Seed {
 fn find_devices(experiment: &mut Experiment, rules: &dyn Rules) -> Result<(), PlanError> {
     let no_fs = experiment.factors.fs.is_empty();
     for device in &mut experiment.factors.device {
+        if let DeviceLevel::Virtual { kernel, .. } = &mut device.value {
+            match rules.guest_kernel(kernel) {
+                Ok(found) => *kernel = found,
+                // Which machine has one is not known to who writes an experiment.
+                Err(_) if kernel.is_empty() => {}
+                Err(reason) => {
+                    let what = "this device names a guest kernel that is not there";
+                    return Err(PlanError::new(&device.place, what, reason));
+                }
+            }
+        }
         let DeviceLevel::Directory { path } = &device.value else { continue };
         let Some(size) = rules.block_device_bytes(path) else { continue };
         let size_bytes = size.map_err(|reason| {
@@ -160,6 +172,20 @@ fn find_devices(experiment: &mut Experiment, rules: &dyn Rules) -> Result<(), Pl
         device.value = DeviceLevel::Block { path: path.clone(), size_bytes };
     }
     Ok(())
+}
+
+/// Refuses a RUN in virtual and in real time: nothing of it could be compared.
+fn one_time_base(experiment: &Experiment) -> Result<(), PlanError> {
+    let devices = &experiment.factors.device;
+    let is_virtual = |device: &&At<DeviceLevel>| device.value.is_virtual();
+    match devices.iter().find(is_virtual) {
+        Some(device) if !devices.iter().all(|device| is_virtual(&device)) => Err(PlanError::new(
+            &device.place,
+            "one RUN cannot be in virtual and in real time, which are never compared",
+            "make it two RUNs",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The file systems asked for; `directory` where only directories are given and none is named.

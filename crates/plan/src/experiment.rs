@@ -45,6 +45,15 @@ pub struct Experiment {
     pub stand_ins: Vec<StandIn>,
 }
 
+impl Experiment {
+    /// Whether all of it is in virtual time.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        let devices = &self.factors.device;
+        !devices.is_empty() && devices.iter().all(|device| device.value.is_virtual())
+    }
+}
+
 /// How an experiment is run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunSettings {

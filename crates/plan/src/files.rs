@@ -79,11 +79,19 @@ impl<'r> Files<'r> {
 
 /// What the file systems and this machine's devices accept: known outside this crate.
 pub trait Rules {
-    /// Whether these options are legal together, on a device of this size.
+    /// Whether these options are legal together, on this device.
     ///
     /// # Errors
     /// The rule that is broken and what to do, in one line.
-    fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String>;
+    fn check(&self, fs: &FsLevel, device: &DeviceLevel) -> Result<(), String>;
+    /// The guest kernel that is called so, as levels of devices name it; without a name the one
+    /// that is taken then.
+    ///
+    /// # Errors
+    /// Why there is none and what to do, in one line.
+    fn guest_kernel(&self, _name: &str) -> Result<String, String> {
+        Err("there is no guest kernel; fsarena kernel build makes one".to_owned())
+    }
     /// Size of the block device at this path; absent where it is none, and so a directory.
     ///
     /// # Errors

@@ -171,18 +171,19 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
         Some((kind, size)) => (kind, Some(size)),
         None => (text, None),
     };
-    if kind == VDISK {
-        return vdisk(text, size.unwrap_or_default(), place);
+    if MODELLED.contains(&kind) {
+        return modelled(kind, (text, size.unwrap_or_default()), place);
     }
     let Some((_, make)) = MADE.into_iter().find(|(known, _)| *known == kind) else {
         if kind.starts_with('.') || kind.contains('/') {
             let what = format!("{text:?} is a relative path");
             return Err(PlanError::new(place, what, "write the whole path, from /"));
         }
-        let kinds: Vec<&str> = MADE.iter().map(|(kind, _)| *kind).chain([VDISK]).collect();
+        let kinds: Vec<&str> = MADE.iter().map(|(kind, _)| *kind).chain(MODELLED).collect();
         let error = PlanError::unknown(place, "device", kind, &kinds);
         let remedy = format!(
-            "{} (a device is {}, vdisk:SIZE:model=MODEL, /dev/NAME or /a/directory)",
+            "{} (a device is {}, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or \
+             /a/directory)",
             error.remedy,
             MADE.map(|(kind, _)| format!("{kind}:SIZE")).join(", ")
         );
@@ -195,23 +196,38 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
     Ok(make(device_bytes(kind, size, place)?))
 }
 
-/// The kind of a modelled disk.
+/// The kinds of a modelled disk: of this kernel, and of a guest kernel in virtual time.
+const MODELLED: [&str; 2] = [VDISK, VIRTUAL];
 const VDISK: &str = "vdisk";
+const VIRTUAL: &str = "virtual";
 
-/// `vdisk:SIZE:model=MODEL`; `rest` is what follows the kind.
-fn vdisk(text: &str, rest: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
+/// `KIND:SIZE:model=MODEL`, and `:kernel=KERNEL` of a guest; `rest` is what follows the kind.
+fn modelled(
+    kind: &str,
+    (text, rest): (&str, &str),
+    place: &Span,
+) -> Result<DeviceLevel, PlanError> {
     let wrong = |what: &str| {
         let models = fsarena_vdisk::names().join(", ");
-        let remedy = format!("write it like vdisk:8G:model=hdd-2007; the models are {models}");
+        let remedy = format!("write it like {kind}:8G:model=hdd-2007; the models are {models}");
         PlanError::new(place, format!("{text:?} {what}"), remedy)
     };
     let (size, options) = rest.split_once(':').unwrap_or((rest, ""));
     if size.trim().is_empty() {
         return Err(wrong("has no size"));
     }
-    let size_bytes = device_bytes(VDISK, size, place)?;
-    let model = options.strip_prefix("model=").filter(|model| !model.is_empty());
-    let model = model.ok_or_else(|| wrong("names no model"))?;
+    let size_bytes = device_bytes(kind, size, place)?;
+    let (mut model, mut kernel) = ("", "");
+    for option in options.split(':').filter(|option| !option.is_empty()) {
+        match option.split_once('=') {
+            Some(("model", value)) => model = value,
+            Some(("kernel", value)) if kind == VIRTUAL => kernel = value,
+            _ => return Err(wrong(&format!("has no option {option:?}"))),
+        }
+    }
+    if model.is_empty() {
+        return Err(wrong("names no model"));
+    }
     let sheet = fsarena_vdisk::builtin(model)
         .map_err(|error| PlanError::new(place, error.to_string(), "see fsarena devices --help"))?;
     if size_bytes > sheet.capacity_bytes {
@@ -219,7 +235,11 @@ fn vdisk(text: &str, rest: &str, place: &Span) -> Result<DeviceLevel, PlanError>
             format!("{model} has {}, less than {}", Bytes(sheet.capacity_bytes), Bytes(size_bytes));
         return Err(PlanError::new(place, what, "use a smaller size, or another model"));
     }
-    Ok(DeviceLevel::Vdisk { size_bytes, model: model.to_owned() })
+    let model = model.to_owned();
+    Ok(match kind {
+        VDISK => DeviceLevel::Vdisk { size_bytes, model },
+        _ => DeviceLevel::Virtual { size_bytes, model, kernel: kernel.to_owned() },
+    })
 }
 
 /// The size of a device that is made.

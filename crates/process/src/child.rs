@@ -39,6 +39,18 @@ pub fn end_with_parent(command: &mut Command, at_death: Signal) {
     unsafe { command.pre_exec(bind) };
 }
 
+/// Has the kernel give the child, and what it starts, the same addresses every time, where that is
+/// allowed (personality(2), `ADDR_NO_RANDOMIZE`).
+pub fn fix_addresses(command: &mut Command) {
+    let set = || {
+        // SAFETY: takes a number only. Where it is refused, addresses stay random.
+        unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) };
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { command.pre_exec(set) };
+}
+
 /// Sets the umask of the child alone to 022, so that trees look alike everywhere.
 pub fn set_umask(command: &mut Command) {
     let set = || {

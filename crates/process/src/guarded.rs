@@ -5,6 +5,7 @@
 //! waits for the end of a pipe, whose other end is held here alone, and then kills the group. It
 //! needs no privilege.
 
+use crate::child;
 use crate::cmd::{Captured, End, Streams, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
@@ -32,6 +33,8 @@ pub struct Guarded<'a> {
     pub dir: &'a Path,
     /// Takes what it prints, in place of memory.
     pub log: Option<&'a File>,
+    /// The same addresses every time ([`child::fix_addresses`]).
+    pub fixed_addresses: bool,
 }
 
 impl Guarded<'_> {
@@ -51,6 +54,9 @@ impl Guarded<'_> {
         command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
         let mut streams = Streams::new("")?;
         streams.attach(&mut command)?;
+        if self.fixed_addresses {
+            child::fix_addresses(&mut command);
+        }
         if let Some(log) = self.log {
             command.stdout(log.try_clone()?).stderr(log.try_clone()?);
         }
@@ -80,7 +86,14 @@ mod tests {
     const SOON: Duration = Duration::from_secs(10);
 
     fn shell<'a>(args: &'a [OsString], dir: &'a Path) -> Guarded<'a> {
-        Guarded { tool: Path::new("/bin/sh"), args, env: &[], dir, log: None }
+        Guarded {
+            tool: Path::new("/bin/sh"),
+            args,
+            env: &[],
+            dir,
+            log: None,
+            fixed_addresses: false,
+        }
     }
 
     fn script(text: &str) -> [OsString; 2] {

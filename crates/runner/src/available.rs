@@ -4,7 +4,7 @@
 use fsarena_devices::claim;
 use fsarena_devices::inventory::{self, Inventory, Roots};
 use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
-use fsarena_filesystems::{Availability, Backing, Kernel};
+use fsarena_filesystems::{Availability, Backing, FileSystem, Kernel};
 use fsarena_metrics::available_bytes;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
@@ -12,6 +12,7 @@ use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
+use fsarena_places::kernel::Cache;
 use fsarena_plan::Rules;
 use fsarena_process::cmd;
 use std::os::unix::fs::FileTypeExt as _;
@@ -25,11 +26,15 @@ pub fn drop_unavailable(
     plan: &mut RunPlan,
     is_root: bool,
     roots: &fsarena_metrics::Roots,
+    kernels: &Cache,
 ) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (index, contender) in plan.contenders.iter().enumerate() {
         let missing = match fsarena_filesystems::driver(&contender.levels.fs) {
             Err(error) => Availability::Missing { reason: error.to_string(), package: None },
+            Ok(driver) if contender.levels.device.is_virtual() => {
+                in_guest(&*driver, &contender.levels.device, kernels)
+            }
             Ok(driver) => match fsarena_filesystems::availability(&*driver, &roots.proc) {
                 Availability::Ready if driver.backing() == Backing::Directory => {
                     Availability::Ready
@@ -61,6 +66,34 @@ pub fn drop_unavailable(
     packages.sort();
     packages.dedup();
     packages
+}
+
+/// Whether a guest kernel has what a driver needs.
+fn in_guest(driver: &dyn FileSystem, device: &DeviceLevel, kernels: &Cache) -> Availability {
+    let missing = |reason: String| Availability::Missing { reason, package: None };
+    let DeviceLevel::Virtual { kernel, .. } = device else {
+        return missing(format!("{device} is no device of a guest"));
+    };
+    if driver.backing() != Backing::Block {
+        let reason = "it has no device of its own, and nothing else takes time in a guest";
+        return missing(reason.to_owned());
+    }
+    if kernel.is_empty() {
+        let reason = "there is no guest kernel; build one: fsarena kernel build (15 minutes; with \
+                      --trimmed 6)";
+        return missing(reason.to_owned());
+    }
+    let Some(found) = kernels.called(kernel) else {
+        return missing(format!("the guest kernel {kernel} is not there any more"));
+    };
+    match driver.kernel_type() {
+        Some(fstype) if !found.has_filesystem(fstype) => missing(format!(
+            "the guest kernel {kernel} ({}) has no {fstype}; fsarena kernel build makes one with \
+             all file systems",
+            found.identity.config
+        )),
+        _ => fsarena_filesystems::tools_availability(driver, &cmd::SearchPath::from_env()),
+    }
 }
 
 /// Whether a program that does the work of `workload` is there, where the engine looks for it.
@@ -143,22 +176,46 @@ fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>)
     }
 }
 
-/// The rules of the drivers of this program.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DriverRules;
+/// The rules of the drivers of this program, and the guest kernels that there are.
+#[derive(Clone, Debug, Default)]
+pub struct DriverRules {
+    kernels: Option<Cache>,
+}
+
+impl DriverRules {
+    /// With these guest kernels.
+    #[must_use]
+    pub fn new(kernels: Cache) -> Self {
+        Self { kernels: Some(kernels) }
+    }
+}
 
 impl Rules for DriverRules {
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
+    fn check(&self, level: &FsLevel, device: &DeviceLevel) -> Result<(), String> {
         let driver = fsarena_filesystems::driver(level).map_err(|error| error.to_string())?;
-        let kernel = Kernel::running(Path::new("/proc"));
+        let kernel = match device {
+            DeviceLevel::Virtual { kernel, .. } => Kernel::of_release(kernel),
+            _ => Kernel::running(Path::new("/proc")),
+        };
         driver
-            .check(level, device_bytes)
+            .check(level, device.size_bytes())
             .and_then(|()| driver.kernel_takes(level, &kernel))
             .map_err(|error| error.to_string())
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         fsarena_filesystems::driver(level).ok()?.capacity(level, device_bytes)
+    }
+
+    fn guest_kernel(&self, name: &str) -> Result<String, String> {
+        let kernels = self.kernels.iter().flat_map(Cache::list).map(|it| it.identity.level());
+        let known: Vec<String> = kernels.collect();
+        let found = self.kernels.as_ref().and_then(|kernels| kernels.of_release(name));
+        match found {
+            Some(kernel) => Ok(kernel.identity.level()),
+            None if known.is_empty() => Err("build it: fsarena kernel build".to_owned()),
+            None => Err(format!("none is called {name:?}; there are {}", known.join(", "))),
+        }
     }
 
     fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {
@@ -171,9 +228,10 @@ impl Rules for DriverRules {
 
     fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64> {
         match device {
-            DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } | DeviceLevel::Vdisk { .. } => {
-                Some(LOOP_SECTOR_BYTES.into())
-            }
+            DeviceLevel::Loop { .. }
+            | DeviceLevel::Ram { .. }
+            | DeviceLevel::Vdisk { .. }
+            | DeviceLevel::Virtual { .. } => Some(LOOP_SECTOR_BYTES.into()),
             DeviceLevel::Block { path, .. } => {
                 let roots = Roots::default();
                 let name = inventory::identify(path, &roots).ok()?.name;
@@ -206,7 +264,7 @@ mod tests {
             ..Overrides::default()
         };
         let experiment = from_options(&overrides).unwrap();
-        let mut plan = expand(&experiment, &overrides, &DriverRules).unwrap();
+        let mut plan = expand(&experiment, &overrides, &DriverRules::default()).unwrap();
         let needed = fsarena_plan::needed_bytes(&plan.workloads[0]);
         leave_memory_to_the_machine(&mut plan, Some(needed * 2));
         assert!(plan.not_run.is_empty());
@@ -222,7 +280,7 @@ mod tests {
                     device = \"loop:1G\"\n[[workload]]\nname = \"w\"\nsource = \"memory\"\n\
                     dataset = \"small-1000\"\nphases = [\"copy\"]\n";
         let experiment = fsarena_plan::parse(text, "m.toml").unwrap();
-        let mut plan = expand(&experiment, &Overrides::default(), &DriverRules).unwrap();
+        let mut plan = expand(&experiment, &Overrides::default(), &DriverRules::default()).unwrap();
         let (_, staged) = fsarena_plan::stage_bytes(&plan.workloads[0]);
         let needed = fsarena_plan::needed_bytes(&plan.workloads[0]) + staged;
         leave_memory_to_the_machine(&mut plan, Some(needed * 2));
@@ -264,7 +322,7 @@ mod tests {
             ..Overrides::default()
         };
         let experiment = from_options(&overrides).unwrap();
-        let mut plan = expand(&experiment, &overrides, &DriverRules).unwrap();
+        let mut plan = expand(&experiment, &overrides, &DriverRules::default()).unwrap();
         let untar = job::JobKind::Untar { compression: job::Compression::Zstd };
         plan.workloads[0].phases = vec![
             Phase::of_job("untar", Job::new(untar.clone(), job::DATA)),

@@ -26,7 +26,8 @@ pub fn preflight(plan: &RunPlan, ours: OwnPaths<'_>, is_root: bool) -> Result<()
     let left: Vec<usize> = (0..plan.schedule.len()).collect();
     for contender in scheduled(plan) {
         check_tuning(&contender.levels)?;
-        if is_root {
+        // Those of a guest are asked of its kernel by the first trial.
+        if is_root && !contender.levels.device.is_virtual() {
             check_mount_options(contender)?;
         }
         if needs_claim(&contender.levels) {

@@ -153,8 +153,9 @@ impl<'a> RunResources<'a> {
                 Some("set FSARENA_STATE_DIR to a writable directory"),
             )
         })?;
-        let limited =
-            request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
+        let is_limited =
+            |levels: &Levels| levels.memory_bytes.is_some() && !levels.device.is_virtual();
+        let limited = request.header.plan.contenders.iter().any(|c| is_limited(&c.levels));
         let mountinfo = mountinfo::text().unwrap_or_default();
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
             resources.note(Entry::Cgroup(hierarchy.path_of(&resources.name.clone())))?;
@@ -302,7 +303,9 @@ impl<'a> RunResources<'a> {
     /// What is to be changed in the queue of the device for a trial at these levels.
     fn queue_changes(&self, levels: &Levels) -> Result<Vec<QueueChange>, RunError> {
         let settings = factor::queue_settings(levels);
-        let claimed = self.claim_of(levels).filter(|_| !settings.is_empty());
+        // A guest sets its own.
+        let is_here = !settings.is_empty() && !levels.device.is_virtual();
+        let claimed = self.claim_of(levels).filter(|_| is_here);
         let name = claimed.and_then(|claimed| queue::name_of(&claimed.target()));
         Ok(match name {
             Some(name) => queue::plan(&Roots::default(), &name, &settings)?,
@@ -312,6 +315,9 @@ impl<'a> RunResources<'a> {
 
     /// What is to be changed in the kernel for a trial at these levels.
     fn sysctl_changes(levels: &Levels) -> Result<Vec<SysctlChange>, RunError> {
+        if levels.device.is_virtual() {
+            return Ok(Vec::new());
+        }
         Ok(sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?)
     }
 
@@ -472,6 +478,9 @@ const PROC_SYS: &str = "/proc/sys";
 
 /// The settings of the kernel that these levels ask for, as they are in force now.
 pub(crate) fn sysctl_facts(levels: &Levels) -> Vec<(String, String)> {
+    if levels.device.is_virtual() {
+        return Vec::new();
+    }
     sysctl::current(Path::new(PROC_SYS), &factor::settings(levels))
 }
 
@@ -536,6 +545,9 @@ pub(crate) fn check_sources(
 /// Refuses settings of queue and kernel that are not offered, as far as that is known before there
 /// is a device.
 pub(crate) fn check_tuning(levels: &Levels) -> Result<(), RunError> {
+    if levels.device.is_virtual() {
+        return Ok(());
+    }
     offered_before(levels)?;
     sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?;
     Ok(())
@@ -599,7 +611,10 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
         TargetSpec::Directory { path } => Some(path.clone()),
         TargetSpec::Block { device, under, .. } => Some(match under {
             Under::Image { image, .. } => image.clone(),
-            Under::Made { .. } | Under::Modelled { .. } | Under::Real { .. } => device.clone(),
+            Under::Made { .. }
+            | Under::Modelled { .. }
+            | Under::Guest { .. }
+            | Under::Real { .. } => device.clone(),
         }),
         TargetSpec::Memory { .. } => None,
     }

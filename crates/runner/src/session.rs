@@ -17,6 +17,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+/// Commands of this program: the executor of this kernel, and that of guests.
+const EXECUTOR: &str = "executor";
+const VIRTUAL_EXECUTOR: &str = "virtual_executor";
+
 /// How often the wish to stop is looked for; nothing is woken on the measured processors but here.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -48,8 +52,9 @@ impl<'a> Session<'a> {
     ) -> Result<Self, RunError> {
         let start =
             |source| RunError::Start { program: request.program.display().to_string(), source };
+        let executor = if spec.target.is_virtual() { VIRTUAL_EXECUTOR } else { EXECUTOR };
         let mut child = Command::new(request.program)
-            .arg("executor")
+            .arg(executor)
             .args(["--parent", &std::process::id().to_string()])
             .arg("--journal")
             .arg(journal)

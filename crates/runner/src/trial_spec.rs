@@ -5,8 +5,8 @@ use crate::resources::RunResources;
 use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::record::Notice;
-use fsarena_model::run::RunPlan;
-use fsarena_model::spec::{TrialKey, TrialSpec};
+use fsarena_model::run::{RunPlan, Slot};
+use fsarena_model::spec::{TargetSpec, TrialKey, TrialSpec, Under};
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
@@ -30,6 +30,10 @@ pub(crate) fn trial_spec(
     let source_cache = workload.source.as_ref().map(|_| source_cache(plan, &contender.levels));
     let predicted = predicted(&contender.levels);
     let mut target = resources.trial_target(&contender.levels);
+    if let TargetSpec::Block { under: Under::Guest { twice, .. }, .. } = &mut target.target {
+        let is_of_contender = |earlier: &Slot| earlier.contender == slot.contender;
+        *twice = !plan.schedule[..sequence].iter().any(is_of_contender);
+    }
     target.notices.extend_from_slice(notices);
     target.facts.extend(crate::resources::sysctl_facts(&contender.levels));
     TrialSpec {

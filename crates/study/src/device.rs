@@ -209,6 +209,10 @@ pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<
             });
             return Some(format!("{}, modelled{}", sized(model), late.unwrap_or_default()));
         }
+        Some(DeviceLevel::Virtual { model, kernel, .. }) => {
+            let kernel = fact("guest_kernel").unwrap_or(kernel);
+            return Some(format!("{}, modelled, in a guest of Linux {kernel}", sized(model)));
+        }
         // A file system in memory takes the size of the device and not the device.
         Some(DeviceLevel::Block { .. })
             if record.device.keys().all(|name| name.starts_with(SYSCTL_FACT)) =>

@@ -95,10 +95,14 @@ impl Store {
             Backing::File(file) => file.write_all_at(data, at),
             Backing::Memory(pieces) => {
                 for part in parts(at, data.len()) {
+                    let from = &data[part.done..part.done + part.len];
+                    // A program that writes zeros over the whole disk takes no memory for it.
+                    if !pieces.contains_key(&part.piece) && from.iter().all(|byte| *byte == 0) {
+                        continue;
+                    }
                     let piece = pieces
                         .entry(part.piece)
                         .or_insert_with(|| vec![0; PIECE as usize].into_boxed_slice());
-                    let from = &data[part.done..part.done + part.len];
                     piece[part.from..part.from + part.len].copy_from_slice(from);
                 }
                 Ok(())
@@ -136,6 +140,46 @@ impl Store {
                 Ok(())
             }
         }
+    }
+
+    /// Hands over every piece that is not all zeros, with its place in bytes, in order: the same
+    /// for equal contents, wherever they are kept.
+    ///
+    /// # Errors
+    /// Of the file.
+    pub fn each_piece(&self, take: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+        let mut give = |at: u64, data: &[u8]| {
+            if data.iter().any(|byte| *byte != 0) {
+                take(at, data);
+            }
+        };
+        let file = match &self.backing {
+            Backing::Memory(pieces) => {
+                for (piece, data) in pieces {
+                    give(
+                        piece * PIECE,
+                        &data[..PIECE.min(self.size_bytes - piece * PIECE) as usize],
+                    );
+                }
+                return Ok(());
+            }
+            Backing::File(file) => file,
+        };
+        let mut data = vec![0; PIECE as usize];
+        let mut at = 0;
+        while at < self.size_bytes {
+            use rustix::fs::{SeekFrom, seek};
+            at = match seek(file, SeekFrom::Data(at)) {
+                Ok(found) => at.max(found / PIECE * PIECE),
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let len = PIECE.min(self.size_bytes - at) as usize;
+            file.read_exact_at(&mut data[..len], at)?;
+            give(at, &data[..len]);
+            at += PIECE;
+        }
+        Ok(())
     }
 
     /// Puts what was written where a crash of this machine does not reach it.
@@ -216,6 +260,16 @@ mod tests {
             let mut read = vec![1; size as usize];
             store.read(0, &mut read).unwrap();
             assert!(read == known);
+            let mut pieces = vec![0_u8; size as usize];
+            let mut last = None;
+            store
+                .each_piece(&mut |at, data| {
+                    assert!(last < Some(at) && at % PIECE == 0);
+                    last = Some(at);
+                    pieces[at as usize..at as usize + data.len()].copy_from_slice(data);
+                })
+                .unwrap();
+            assert!(pieces == known);
         }
     }
 

@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("metrics", "model"),
     ("model", ""),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("places", "process vdisk"),
+    ("places", "executor model process vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", "corpus filesystems foreign model vdisk"),
@@ -46,7 +46,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // and start time.
     (
         "runner",
-        "corpus devices executor filesystems metrics model plan process store trace verdict",
+        "corpus devices executor filesystems metrics model places plan process store trace verdict",
     ),
     ("stats", ""),
     ("store", "model"),

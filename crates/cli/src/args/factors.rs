@@ -134,7 +134,7 @@ mod tests {
             ..Overrides::default()
         };
         let experiment = from_options(&overrides).unwrap();
-        let plan = expand(&experiment, &overrides, &DriverRules).unwrap();
+        let plan = expand(&experiment, &overrides, &DriverRules::default()).unwrap();
         assert_eq!(
             labels(&plan.contenders),
             [
@@ -152,7 +152,7 @@ mod tests {
             "{text}"
         );
         let again = parse(&text.replace("[\"2\", \"4\"]", "[2, 4]"), "again.toml").unwrap();
-        let again = expand(&again, &Overrides::default(), &DriverRules).unwrap();
+        let again = expand(&again, &Overrides::default(), &DriverRules::default()).unwrap();
         assert_eq!(again.contenders, plan.contenders);
         let all: Vec<&Contender> = plan.contenders.iter().collect();
         let values = factor::values(&all);

@@ -68,7 +68,8 @@ pub struct RunArgs {
     ///
     /// Where to make the file systems, separated by commas: loop:SIZE (an image file), ram:SIZE (an
     /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL (a modelled
-    /// disk, such as hdd-2007), a block device (see --wipe) or a directory.
+    /// disk, such as hdd-2007), virtual:SIZE:model=MODEL (the same in a guest kernel, in virtual
+    /// time, without root), a block device (see --wipe) or a directory.
     #[arg(long, value_name = "LIST", help_heading = WHERE, add = complete::devices())]
     pub on: Option<String>,
     /// Directory for image files [default: /var/tmp].

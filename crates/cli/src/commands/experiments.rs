@@ -50,10 +50,12 @@ fn costs(db: Option<&Path>) -> Result<Vec<ExperimentLine>> {
 
 fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
     let experiment = builtin::experiment(name).expect("the name is that of a built-in one");
-    let mut plan = fsarena_plan::expand(&experiment, &Overrides::default(), &DriverRules)?;
+    let kernels = context::kernels()?;
+    let rules = DriverRules::new(kernels.clone());
+    let mut plan = fsarena_plan::expand(&experiment, &Overrides::default(), &rules)?;
     let named_contenders = plan.contenders.len();
     // As root sees it: what a directory costs is no property of the experiment.
-    fsarena_runner::drop_unavailable(&mut plan, true, &Roots::default());
+    fsarena_runner::drop_unavailable(&mut plan, true, &Roots::default(), &kernels);
     fsarena_plan::settle_rule(&mut plan);
     let cost = fsarena_plan::estimate(&plan, basis);
     let rule = plan.verdict.as_ref().map(|verdict| verdict.rule);

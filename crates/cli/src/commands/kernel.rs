@@ -42,11 +42,6 @@ pub fn run(args: &KernelArgs) -> Result<ExitCode> {
     }
 }
 
-/// The kernels that were built: `FSARENA_KERNEL_DIR`, else in the user's cache directory.
-fn cache() -> Result<Cache> {
-    Ok(Cache::new(context::kernel_dir()?))
-}
-
 fn build(args: &KernelBuildArgs) -> Result<()> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let request = BuildRequest {
@@ -55,7 +50,7 @@ fn build(args: &KernelBuildArgs) -> Result<()> {
         jobs: args.jobs.map_or(cpus, usize::from),
         debian_sources: PathBuf::from(kernel::DEBIAN_SOURCES),
     };
-    let cache = cache()?;
+    let cache = context::kernels()?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     let mut done = build_with_progress(&request, &cache, &stop);
@@ -139,7 +134,7 @@ impl BuildProgress {
 }
 
 fn list(args: &KernelListArgs) -> Result<()> {
-    let kernels = cache()?.list();
+    let kernels = context::kernels()?.list();
     if args.json {
         let all: Vec<Value> = kernels.iter().map(document).collect();
         return context::print_json(&fsarena_report::json::document("kernels", "kernels", &all));
@@ -172,7 +167,7 @@ fn describe(kernel: &Kernel) -> String {
 }
 
 fn check(args: &KernelCheckArgs) -> Result<()> {
-    let cache = cache()?;
+    let cache = context::kernels()?;
     let path = match &args.kernel {
         Some(path) => std::path::absolute(path).context("the path of the kernel")?,
         None => {

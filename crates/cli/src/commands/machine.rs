@@ -196,7 +196,9 @@ mod tests {
     fn every_phase_has_words() {
         let experiment = fsarena_plan::parse(EXPERIMENT, "noise.toml").unwrap();
         let none = fsarena_plan::Overrides::default();
-        let plan = fsarena_plan::expand(&experiment, &none, &fsarena_runner::DriverRules).unwrap();
+        let plan =
+            fsarena_plan::expand(&experiment, &none, &fsarena_runner::DriverRules::default())
+                .unwrap();
         let timed = plan.workloads.iter().flat_map(|workload| {
             let timed = workload.phases.iter().filter(|phase| phase.timed);
             timed.map(move |phase| (workload.name.clone(), phase.name.clone()))

@@ -27,6 +27,7 @@ fn every_level_has_its_kind() {
         DeviceLevel::Brd { size_bytes },
         DeviceLevel::NullBlk { size_bytes },
         DeviceLevel::Vdisk { size_bytes, model: "const".to_owned() },
+        DeviceLevel::Virtual { size_bytes, model: "const".to_owned(), kernel: String::new() },
         DeviceLevel::Block { path: path.clone(), size_bytes },
         DeviceLevel::Directory { path },
     ] {

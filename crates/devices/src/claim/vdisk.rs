@@ -115,8 +115,12 @@ impl Kind for Vdisk {
 }
 
 /// The device of a level.
-fn modelled(level: &DeviceLevel, seed: u64) -> Result<VirtualDevice, TargetError> {
-    let DeviceLevel::Vdisk { size_bytes, model } = level else { return Err(wrong_level(level)) };
+pub(super) fn modelled(level: &DeviceLevel, seed: u64) -> Result<VirtualDevice, TargetError> {
+    let (size_bytes, model) = match level {
+        DeviceLevel::Vdisk { size_bytes, model }
+        | DeviceLevel::Virtual { size_bytes, model, .. } => (size_bytes, model),
+        _ => return Err(wrong_level(level)),
+    };
     let refuse = |problem: String| TargetError::state(Path::new("vdisk"), problem, "");
     let sheet = builtin(model).map_err(|error| refuse(error.to_string()))?;
     let options = DeviceOptions { size_bytes: Some(*size_bytes), seed, ..Default::default() };
@@ -124,7 +128,7 @@ fn modelled(level: &DeviceLevel, seed: u64) -> Result<VirtualDevice, TargetError
 }
 
 /// In memory where half of it is enough for the whole disk, else in the image directory.
-fn store_dir(size_bytes: u64, image_dir: &Path) -> Result<Option<PathBuf>, TargetError> {
+pub(super) fn store_dir(size_bytes: u64, image_dir: &Path) -> Result<Option<PathBuf>, TargetError> {
     let has_bytes = available_bytes(Path::new("/proc")).unwrap_or(0);
     if size_bytes <= has_bytes / 2 {
         return Ok(None);

@@ -206,6 +206,8 @@ impl<'g> Guest<'g> {
             env: &env,
             dir: dir.path(),
             log: None,
+            // How much memory a guest has depends on where the kernel's own begins.
+            fixed_addresses: true,
         };
         std::thread::scope(|scope| {
             let serving = listeners.into_iter().zip(disks.iter_mut());

@@ -2,6 +2,7 @@
 //!
 //! Runs inside the guest alone. It must not end by itself, which would be a panic of the kernel.
 
+use super::program::INIT;
 use super::task::{CommandRecord, DiskProbe, ProbeRecord, Record, Task};
 use fsarena_process::cmd::{End, SearchPath};
 use fsarena_process::guarded::Guarded;
@@ -30,11 +31,14 @@ const TIMERS_READY_NS: u64 = 40_000_000;
 const BLOCK_BYTES: usize = 4096;
 const WRITES: usize = 16;
 
+/// Does a trial: its spec, and where this program is in a guest; gives the record.
+pub type DoTrial<'f> = &'f dyn Fn(&str, &Path) -> Result<String, String>;
+
 /// Does what a guest was booted for and powers it off. To be called as its first process.
 ///
 /// # Errors When this is no guest, or it cannot be made ready; its kernel panics then, and the
 /// reason is on its console.
-pub fn run_as_init() -> io::Result<()> {
+pub fn run_as_init(do_trial: DoTrial<'_>) -> io::Result<()> {
     if getpid().as_raw_nonzero().get() != 1 || !Path::new("/").join(TASK).is_file() {
         return Err(io::Error::other("only to be started as the first process of a guest kernel"));
     }
@@ -46,6 +50,10 @@ pub fn run_as_init() -> io::Result<()> {
     let record = match serde_json::from_str(&text) {
         Ok(Task::Probe { sleep_ns }) => Record::Probe(probe(sleep_ns, has_time_travel)?),
         Ok(Task::Shell { command }) => run_command(&command),
+        Ok(Task::Trial { spec, delay_ns }) => {
+            sleep(delay_ns);
+            do_trial(&spec, &own.join(INIT)).map_or_else(Record::Failed, Record::Trial)
+        }
         Err(error) => Record::Failed(format!("the task: {error}")),
     };
     let path = own.join(RECORD);
@@ -165,7 +173,14 @@ fn run_command(command: &str) -> Record {
         ("LC_ALL", "C".into()),
     ];
     let shell = Path::new("/bin/sh");
-    let call = Guarded { tool: shell, args: &args, env: &env, dir: Path::new(OWN), log: None };
+    let call = Guarded {
+        tool: shell,
+        args: &args,
+        env: &env,
+        dir: Path::new(OWN),
+        log: None,
+        fixed_addresses: false,
+    };
     // The time limit is the host's: virtual time may run fast.
     let ran = match call.run(None, None) {
         Ok(ran) => ran,
@@ -185,7 +200,7 @@ mod tests {
 
     #[test]
     fn outside_of_a_guest_it_does_nothing() {
-        let error = run_as_init().unwrap_err().to_string();
+        let error = run_as_init(&|_, _| unreachable!("it is no guest")).unwrap_err().to_string();
         assert!(error.contains("first process of a guest kernel"), "{error}");
     }
 

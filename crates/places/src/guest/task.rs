@@ -11,6 +11,8 @@ pub enum Task {
     /// Run a command of the shell. Its working directory is the guest's own; `/mnt` is in memory,
     /// disks are `/dev/vdisk0` and following, everything else of the host is read-only.
     Shell { command: String },
+    /// Do a trial, after this much virtual time; its spec is in the form of the executor's.
+    Trial { spec: String, delay_ns: u64 },
 }
 
 /// What came of it.
@@ -19,6 +21,8 @@ pub enum Task {
 pub enum Record {
     Probe(ProbeRecord),
     Shell(CommandRecord),
+    /// In the form of the executor's.
+    Trial(String),
     /// It could not be done.
     Failed(String),
 }

@@ -4,7 +4,7 @@
 //! there is no half kernel. What is named in the binary (when, by whom, on what) is the same
 //! everywhere.
 
-use super::cache::{BINARY, Cache, FORMAT, IDENTITY, Identity, Kernel};
+use super::cache::{BINARY, CONFIG, Cache, FORMAT, IDENTITY, Identity, Kernel};
 use super::config::Configuration;
 use super::digest;
 use super::patches::{self, PatchError};
@@ -257,7 +257,14 @@ impl Work<'_> {
         let mut env: Vec<(&str, OsString)> =
             PINNED.iter().map(|(name, value)| (*name, value.into())).collect();
         env.push(("PATH", SearchPath::from_env().joined()));
-        let call = Guarded { tool: &tool.path, args: &args, env: &env, dir, log: Some(&log) };
+        let call = Guarded {
+            tool: &tool.path,
+            args: &args,
+            env: &env,
+            dir,
+            log: Some(&log),
+            fixed_addresses: false,
+        };
         let counted = RefCell::new(LogCount::new(&path));
         let stop = || {
             if let Some(files) = counted.borrow_mut().more() {
@@ -303,7 +310,7 @@ impl Work<'_> {
         };
         (self.around.progress)(Progress::Checking);
         (self.around.verify)(&binary).map_err(BuildError::Check)?;
-        fs::copy(tree.join(".config"), entry.join("config")).map_err(file_error(&entry))?;
+        fs::copy(tree.join(".config"), entry.join(CONFIG)).map_err(file_error(&entry))?;
         let text = serde_json::to_vec_pretty(&identity).map_err(io::Error::from);
         let path = entry.join(IDENTITY);
         text.and_then(|text| fs::write(&path, text)).map_err(file_error(&path))?;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Name of the kernel in its directory.
 pub(super) const BINARY: &str = "linux";
+/// Its configuration, beside it.
+pub(super) const CONFIG: &str = "config";
 /// What it is, beside it.
 pub(super) const IDENTITY: &str = "kernel.json";
 /// Version of the identity.
@@ -34,6 +36,34 @@ pub struct Identity {
     pub hz: u32,
     /// What it was compiled by.
     pub compiler: String,
+}
+
+/// Digits of the hash in the name of a kernel.
+const NAMED_DIGITS: usize = 12;
+
+impl Identity {
+    /// Its name as a level of a device: release and hash of the binary.
+    #[must_use]
+    pub fn level(&self) -> String {
+        let digits = self.sha256.get(..NAMED_DIGITS).unwrap_or(&self.sha256);
+        format!("{}-{digits}", self.release)
+    }
+}
+
+impl Kernel {
+    /// Whether it has this type of file system, by the configuration beside it.
+    #[must_use]
+    pub fn has_filesystem(&self, fstype: &str) -> bool {
+        let config = fs::read_to_string(self.binary.with_file_name(CONFIG)).unwrap_or_default();
+        // ext4 serves the older ones where they have no driver of their own.
+        let names: &[&str] = match fstype {
+            "ext2" => &["CONFIG_EXT2_FS=y", "CONFIG_EXT4_USE_FOR_EXT2=y"],
+            "ext3" => &["CONFIG_EXT3_FS=y", "CONFIG_EXT4_FS=y"],
+            _ => &[],
+        };
+        let own = format!("CONFIG_{}_FS=y", fstype.to_ascii_uppercase());
+        config.lines().any(|line| line == own || names.contains(&line))
+    }
 }
 
 /// A kernel and what it is.
@@ -73,6 +103,26 @@ impl Cache {
         self.entry(&self.dir.join(key))
     }
 
+    /// The kernel that a level of a device names by [`Identity::level`].
+    #[must_use]
+    pub fn called(&self, level: &str) -> Option<Kernel> {
+        self.list().into_iter().find(|kernel| kernel.identity.level() == level)
+    }
+
+    /// The preferred one of those whose level begins so: a release, or a part of one that ends at a
+    /// dot.
+    #[must_use]
+    pub fn of_release(&self, name: &str) -> Option<Kernel> {
+        let is_of = |kernel: &Kernel| {
+            let level = kernel.identity.level();
+            let rest = level.strip_prefix(name);
+            rest.is_some_and(|rest| {
+                name.is_empty() || rest.is_empty() || rest.starts_with(['.', '-'])
+            })
+        };
+        self.latest(self.list().into_iter().filter(is_of))
+    }
+
     /// All kernels, by release and configuration.
     #[must_use]
     pub fn list(&self) -> Vec<Kernel> {
@@ -89,10 +139,14 @@ impl Cache {
     /// The one to take where none is named: full before trimmed, then the latest built.
     #[must_use]
     pub fn preferred(&self) -> Option<Kernel> {
+        self.of_release("")
+    }
+
+    fn latest(&self, kernels: impl Iterator<Item = Kernel>) -> Option<Kernel> {
         let built =
             |kernel: &Kernel| fs::metadata(&kernel.binary).and_then(|it| it.modified()).ok();
         let full = |kernel: &Kernel| kernel.identity.config == "full";
-        self.list().into_iter().max_by_key(|kernel| (full(kernel), built(kernel)))
+        kernels.max_by_key(|kernel| (full(kernel), built(kernel)))
     }
 
     /// Takes a finished directory in; one that another process has put there meanwhile stays.

@@ -86,7 +86,14 @@ pub fn check(
 fn is_uml(kernel: &Path, stop: &dyn Fn() -> bool) -> Result<(), CheckError> {
     let args = ["--version".into()];
     let env = [("LC_ALL", "C".into())];
-    let call = Guarded { tool: kernel, args: &args, env: &env, dir: Path::new("/"), log: None };
+    let call = Guarded {
+        tool: kernel,
+        args: &args,
+        env: &env,
+        dir: Path::new("/"),
+        log: None,
+        fixed_addresses: false,
+    };
     let start = |error| CheckError::Start { path: kernel.to_owned(), error };
     if !cmd::is_executable(kernel) {
         return Err(start(io::Error::other("no executable file")));

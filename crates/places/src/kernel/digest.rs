@@ -131,7 +131,7 @@ fn feed(hash: &mut Sha256, path: &Path) -> io::Result<()> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

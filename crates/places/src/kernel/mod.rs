@@ -16,6 +16,7 @@ pub use build::{BuildError, BuildRequest, Progress, Surroundings, build};
 pub use cache::{Cache, Identity, Kernel};
 pub use check::{CheckError, Checked, check};
 pub use config::{Configuration, HZ_RANGE};
+pub(crate) use digest::hex;
 pub use patches::PatchError;
 pub use source::{DEBIAN_SOURCES, Source, SourceError, Version};
 pub use tools::{Missing, packages};

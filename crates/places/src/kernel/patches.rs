@@ -90,7 +90,14 @@ fn apply_all(tree: &Path, shown: &Path, patches: &[Embedded]) -> Result<(), Patc
             ["-p1", "-F0", "--batch", "--forward", "-r", "-", "-i"].map(OsString::from).into();
         let args = [args, vec![file.path().into()]].concat();
         let env = [("LC_ALL", "C".into())];
-        let call = Guarded { tool: &tool.path, args: &args, env: &env, dir: tree, log: None };
+        let call = Guarded {
+            tool: &tool.path,
+            args: &args,
+            env: &env,
+            dir: tree,
+            log: None,
+            fixed_addresses: false,
+        };
         let ran = call.run(Some(LIMIT), None);
         let ran = ran.map_err(|error| PatchError::File { path: tool.path.clone(), error })?;
         if ran.succeeded() {

@@ -10,8 +10,8 @@ use std::path::Path;
 pub struct TestRules;
 
 impl Rules for TestRules {
-    fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
-        if fs.name == "xfs" && device_bytes.is_some_and(|size| size < 300 << 20) {
+    fn check(&self, fs: &FsLevel, device: &DeviceLevel) -> Result<(), String> {
+        if fs.name == "xfs" && device.size_bytes().is_some_and(|size| size < 300 << 20) {
             return Err("xfs needs a device of at least 300 MiB".to_owned());
         }
         if fs.mount.iter().any(|option| option == "nonsense") {
@@ -29,6 +29,13 @@ impl Rules for TestRules {
             "/dev/vdb" | "/dev/disk/by-id/b" => Some(Ok(8 << 30)),
             "/dev/vdc" => Some(Err("it is mounted at /home; unmount it first".to_owned())),
             _ => None,
+        }
+    }
+
+    fn guest_kernel(&self, name: &str) -> Result<String, String> {
+        match name {
+            "" | "6.1" | "6.1.192-16c9f89d7291" => Ok("6.1.192-16c9f89d7291".to_owned()),
+            _ => Err(format!("no guest kernel is called {name:?}; see fsarena kernel list")),
         }
     }
 

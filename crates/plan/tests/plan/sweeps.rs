@@ -10,7 +10,7 @@ use std::path::Path;
 struct Rooms;
 
 impl Rules for Rooms {
-    fn check(&self, fs: &FsLevel, _: Option<u64>) -> Result<(), String> {
+    fn check(&self, fs: &FsLevel, _: &DeviceLevel) -> Result<(), String> {
         let block = fs.mkfs.get("block_size").and_then(|text| text.parse::<u64>().ok());
         match block.filter(|block| *block > 4096) {
             Some(block) => Err(format!("blocks of {block} are too large; use 4096")),

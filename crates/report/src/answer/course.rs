@@ -109,6 +109,10 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
             DeviceLevel::Vdisk { size_bytes, model } => {
                 sized(&format!("modelled {model}"), size_bytes)
             }
+            DeviceLevel::Virtual { size_bytes, model, kernel } => {
+                let release = kernel.rsplit_once('-').map_or("", |(release, _)| release);
+                sized(&format!("guests of Linux {release}, modelled {model}"), size_bytes)
+            }
             DeviceLevel::Block { path, .. } => path.display().to_string(),
             DeviceLevel::Directory { path } => format!("directory {}", path.display()),
             DeviceLevel::Elsewhere { .. } => continue,

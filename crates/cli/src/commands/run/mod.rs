@@ -121,6 +121,7 @@ fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
             | DeviceLevel::Brd { .. }
             | DeviceLevel::NullBlk { .. }
             | DeviceLevel::Vdisk { .. }
+            | DeviceLevel::Virtual { .. }
             | DeviceLevel::Elsewhere { .. } => continue,
         };
         if !paths.contains(&path) {

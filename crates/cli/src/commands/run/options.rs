@@ -11,15 +11,24 @@ use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
 use std::path::Path;
 
 /// What the options say, as text where a file has text.
-pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
+///
+/// An experiment in guests needs no root; any other is done in a directory without it.
+pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Overrides> {
     let mut on = args.on.as_deref().map(targets).transpose()?.unwrap_or_default();
-    if on.is_empty() && args.fs.is_none() && !context::is_root() {
+    let needs_root = !named.is_some_and(Experiment::is_virtual);
+    if on.is_empty() && args.fs.is_none() && needs_root && !context::is_root() {
         let dir = context::own_directory(!args.dry_run)?;
         say!(
             "not root: working in {}; as root, file systems would be made, mounted and compared on \
              the same sectors, with cold caches",
             dir.display()
         );
+        if !context::kernels()?.list().is_empty() {
+            say!(
+                "without root, guest kernels do that in virtual time: fsarena run --fs ext4,xfs \
+                 --on virtual:8G:model=hdd-2007"
+            );
+        }
         on.push(dir.display().to_string());
     }
     // A directory cannot be made cold; if it was asked for by name, the result says so.
@@ -73,7 +82,7 @@ fn targets(list: &str) -> Result<Vec<String>> {
     list.split(',')
         .map(str::trim)
         .map(|target| {
-            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:"];
+            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
             let named = kinds.iter().any(|kind| target.starts_with(kind));
             if named || target.is_empty() {
                 return Ok(target.to_owned());
@@ -96,16 +105,19 @@ fn targets(list: &str) -> Result<Vec<String>> {
         .collect()
 }
 
-/// The experiment: a file, a built-in one, or one made of options alone.
-pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
-    let Some(name) = args.experiment.as_deref() else {
-        if args.workload.is_some() {
-            return Ok(fsarena_plan::from_options(overrides)?);
-        }
-        return Ok(fsarena_plan::builtin::experiment("quick").expect("quick is built in"));
-    };
+/// The experiment where none is named: `quick`, or one made of options alone.
+pub(super) fn unnamed_experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
+    if args.workload.is_some() {
+        return Ok(fsarena_plan::from_options(overrides)?);
+    }
+    Ok(fsarena_plan::builtin::experiment("quick").expect("quick is built in"))
+}
+
+/// The experiment that is named: a built-in one, or a file.
+pub(super) fn named_experiment(args: &RunArgs) -> Result<Option<Experiment>> {
+    let Some(name) = args.experiment.as_deref() else { return Ok(None) };
     if let Some(found) = fsarena_plan::builtin::experiment(name) {
-        return Ok(found);
+        return Ok(Some(found));
     }
     if !name.ends_with(".toml") && !Path::new(name).exists() {
         let known = fsarena_plan::builtin::experiment_names().join(", ");
@@ -119,7 +131,7 @@ pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experi
     })?;
     let read = |path: &Path| std::fs::read_to_string(path);
     let outside = Outside { read: &read, survey: &survey };
-    Ok(fsarena_plan::parse_from(&text, name, &outside)?)
+    Ok(Some(fsarena_plan::parse_from(&text, name, &outside)?))
 }
 
 /// Surveys data of the user's own that an experiment names. Nothing is made yet: Ctrl-C ends it.

@@ -40,9 +40,14 @@ pub(super) fn check(
     consents: &[WipeConsent],
     db: Option<&Path>,
 ) -> Result<Checked> {
-    let overrides = options::overrides(args)?;
-    let experiment = options::experiment(args, &overrides)?;
-    let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
+    let named = options::named_experiment(args)?;
+    let overrides = options::overrides(args, named.as_ref())?;
+    let experiment = match named {
+        Some(named) => named,
+        None => options::unnamed_experiment(args, &overrides)?,
+    };
+    let rules = DriverRules::new(context::kernels()?);
+    let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);

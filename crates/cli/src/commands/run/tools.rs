@@ -11,10 +11,11 @@ use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
-fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
-    let packages = fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default());
+fn drop_unavailable(plan: &mut RunPlan) -> Result<Vec<String>> {
+    let (is_root, kernels) = (context::is_root(), context::kernels()?);
+    let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), &kernels);
     fsarena_plan::settle_rule(plan);
-    packages
+    Ok(packages)
 }
 
 /// Removes from `plan` what this machine cannot run, once missing programs were installed, where
@@ -22,7 +23,7 @@ fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
 /// says what would be.
 pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<String>> {
     let whole = plan.clone();
-    let mut packages = drop_unavailable(plan);
+    let mut packages = drop_unavailable(plan)?;
     if args.install_tools && !packages.is_empty() {
         install::installer()?;
         if args.dry_run {
@@ -35,7 +36,7 @@ pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<
         if args.dry_run && !dropped.schedule.is_empty() {
             *plan = dropped;
         } else if !args.dry_run {
-            drop_unavailable(plan);
+            drop_unavailable(plan)?;
         }
         packages.clear();
     }
@@ -68,8 +69,8 @@ pub(super) fn stand_in(
     // Who names file systems wants these and no others.
     let experiment = Some(experiment).filter(|_| overrides.fs.is_none());
     if let Some(changed) = experiment.and_then(|it| fsarena_plan::with_stand_ins(it, &missing)) {
-        *plan = fsarena_plan::expand(&changed, overrides, &DriverRules)?;
-        drop_unavailable(plan);
+        *plan = fsarena_plan::expand(&changed, overrides, &DriverRules::new(context::kernels()?))?;
+        drop_unavailable(plan)?;
         let mut pairs = Vec::new();
         for one in changed.stand_ins.iter().filter(|one| missing.contains(&one.missing)) {
             let instead = &one.instead.value.text;

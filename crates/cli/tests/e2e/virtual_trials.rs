@@ -1,0 +1,230 @@
+//! Trials in guest kernels: in virtual time, the same every time, without root, and nothing left.
+
+use crate::support::{Live, Ran, TestEnv, is_root, kill_dash_nine, phase, sh, tool};
+use fsarena_model::record::{CacheState, Outcome, TimeBase, TrialPlace, TrialRecord, Window};
+use fsarena_places::kernel::Cache;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const DISK: &str = "virtual:1G:model=hdd-2007";
+
+/// The guest kernels of this machine; `None`, with the reason printed, where there is none.
+fn kernels() -> Option<Cache> {
+    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
+    let home = || Some(std::env::home_dir()?.join(".cache/fsarena-kernels"));
+    let cache = Cache::new(set.or_else(home)?);
+    if cache.list().is_empty() {
+        println!("not run: no guest kernel in {}: fsarena kernel build", cache.dir().display());
+        return None;
+    }
+    Some(cache)
+}
+
+/// An environment of its own, with the kernels of this machine.
+struct Guests {
+    env: TestEnv,
+    kernels: Cache,
+}
+
+impl Guests {
+    fn new() -> Option<Self> {
+        Some(Self { kernels: kernels()?, env: TestEnv::new() })
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let mut command = self.env.command(args);
+        command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
+        self.env.finish(command)
+    }
+
+    fn start(&self, args: &[&str]) -> Live<'_> {
+        let mut command = self.env.command(args);
+        command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
+        self.env.start_command(command)
+    }
+
+    /// Kernels that run as guests of this environment: their home is below its state directory.
+    fn guests(&self) -> Vec<Pid> {
+        let mark = format!("HOME={}/", self.env.state().display());
+        let is_ours = |pid: &i32| {
+            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|one| one.starts_with(mark.as_bytes()))
+        };
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter(is_ours).filter_map(Pid::from_raw).collect()
+    }
+
+    fn assert_nothing_left(&self) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !self.guests().is_empty() {
+            assert!(Instant::now() < deadline, "left behind: {:?}", self.guests());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left = fs::read_dir(self.env.state()).into_iter().flatten().flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert!(left.iter().all(|name| name.to_string_lossy().ends_with(".lock")), "{left:?}");
+    }
+}
+
+fn experiment(env: &TestEnv, fs: &str, device: &str, more: &str) -> String {
+    let text = format!(
+        "schema = 1\nname = \"guests\"\n[run]\nblocks = 1\nseed = 7\n[factors]\nfs = [{fs}]\n\
+         device = \"{device}\"\n{more}\n[[workload]]\nname = \"w\"\nfiles = 600\nsize = \"16 KiB\"\n\
+         phases = [\"create\", \"read\", \"stat\", \"delete\"]\n"
+    );
+    env.write("guests.toml", &text)
+}
+
+/// What of a record is the guest's, and not of who measured it when.
+fn of_guest(record: &TrialRecord) -> TrialRecord {
+    let mut record = record.clone();
+    record.key.run = String::new();
+    (record.started_unix_ns, record.elapsed_ns) = (0, 0);
+    record.ranks.clear();
+    record
+}
+
+#[track_caller]
+fn done(records: &[TrialRecord]) {
+    for record in records {
+        assert_eq!(record.outcome, Outcome::Done, "{:?}", record.key);
+        assert_eq!((record.time_base, record.place), (TimeBase::Virtual, TrialPlace::Virtual));
+    }
+}
+
+/// Cold phases are proved, the device decides how long they take, and two RUNs of one seed differ
+/// in nothing that was measured.
+#[test]
+fn virtual_runs_of_one_seed_are_equal() {
+    let Some(guests) = Guests::new() else { return };
+    let file = experiment(&guests.env, "\"ext4\", \"btrfs\"", DISK, "");
+    guests.run(&["run", &file]).good().says(&["guests of Linux", "modelled hdd-2007"]);
+    guests.run(&["run", &file]).good();
+    guests.assert_nothing_left();
+    let (first, second) = (guests.env.records(1), guests.env.records(2));
+    assert_eq!((first.len(), second.len()), (2, 2));
+    done(&first);
+    for (one, other) in first.iter().zip(&second) {
+        assert_eq!(of_guest(one), of_guest(other));
+        assert!(one.device["done_twice_image_sha256"].len() == 64);
+        assert_eq!(one.device["rotational"], "1");
+        let read = phase(one, "read");
+        assert_eq!(read.cache.state, CacheState::Cold, "{}", read.cache.why);
+        assert!(read.clocks.returned_ns > 1_000_000, "a disk turns: {:?}", read.clocks);
+    }
+}
+
+/// Another seed moves layout and disk; levels of memory and of the queue are those of the guest.
+#[test]
+fn virtual_levels_are_those_of_the_guest() {
+    let Some(guests) = Guests::new() else { return };
+    let more = "memory = \"192M\"\nscheduler = [\"none\", \"mq-deadline\"]\n\
+                dirty_expire = \"1 s\"";
+    let file = experiment(&guests.env, "\"ext4\"", DISK, more);
+    guests.run(&["run", &file]).good();
+    guests.run(&["run", &file, "--seed", "8"]).good();
+    let (first, second) = (guests.env.records(1), guests.env.records(2));
+    done(&first);
+    let mut schedulers: Vec<&str> =
+        first.iter().map(|one| one.device["scheduler"].as_str()).collect();
+    schedulers.sort_unstable();
+    assert_eq!(schedulers, ["mq-deadline", "none"]);
+    for record in &first {
+        assert_eq!(record.device["sysctl vm.dirty_expire_centisecs"], "100");
+        let free_bytes = phase(record, "create").windows[&Window::Durable]["mem.free_bytes"];
+        assert!(free_bytes < 192 << 20, "{free_bytes}");
+    }
+    let clocks = |records: &[TrialRecord]| -> Vec<u64> {
+        records.iter().map(|one| phase(one, "read").clocks.returned_ns).collect()
+    };
+    assert_ne!(clocks(&first), clocks(&second), "the seed has no effect");
+}
+
+/// An ordinary user has all of it.
+#[test]
+fn virtual_trials_need_no_root() {
+    let Some(guests) = Guests::new() else { return };
+    if !is_root() {
+        println!("not run: every test of guests is without root here");
+        return;
+    }
+    let Some(setpriv) = tool("setpriv") else { return };
+    let file = experiment(&guests.env, "\"ext4\"", "virtual:256M:model=const", "");
+    // A copy that this user may execute and read, wherever the tests are built.
+    let (program, kernels) = (guests.env.path("fsarena"), guests.env.path("kernels"));
+    fs::copy(env!("CARGO_BIN_EXE_fsarena"), &program).unwrap();
+    sh(&format!("cp -r {} {}", guests.kernels.dir().display(), kernels.display()));
+    sh(&format!("chown -R 65534:65534 {}", guests.env.dir().display()));
+    let program = program.display().to_string();
+    let args = ["--reuid=65534", "--regid=65534", "--clear-groups", &program, "run", &file];
+    let mut command = guests.env.command_of(&setpriv, &args);
+    command.env("FSARENA_KERNEL_DIR", &kernels);
+    guests.env.finish(command).good();
+    let records = guests.env.records(1);
+    assert_eq!(records.len(), 1);
+    done(&records);
+    guests.assert_nothing_left();
+}
+
+/// A RUN whose guest is at work.
+fn caught(guests: &Guests, kill: impl FnOnce(&Live<'_>, &[Pid])) -> Ran {
+    let file = guests.env.long_experiment("ext4", DISK, "");
+    let mut live = guests.start(&["run", &file]);
+    let found = live.poll("guest", |_| {
+        let found = guests.guests();
+        (!found.is_empty()).then_some(found)
+    });
+    kill(&live, &found);
+    live.end()
+}
+
+#[test]
+fn virtual_whoever_is_killed_nothing_is_left() {
+    let Some(guests) = Guests::new() else { return };
+    let ran = caught(&guests, |_, found| found.iter().for_each(|pid| kill_dash_nine(*pid)));
+    ran.code(1).says(&["the guest ended without a record"]);
+    guests.assert_nothing_left();
+    let ran = caught(&guests, |live, _| {
+        for pid in live.virtual_executors() {
+            kill_process(pid, Signal::KILL).unwrap();
+        }
+    });
+    ran.code(1);
+    guests.assert_nothing_left();
+    let ran = caught(&guests, |live, _| live.signal(Signal::KILL));
+    assert_eq!(ran.code, None);
+    guests.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+    guests.assert_nothing_left();
+    caught(&guests, |live, _| live.signal(Signal::INT)).code(130);
+    guests.assert_nothing_left();
+}
+
+#[test]
+fn virtual_what_has_no_place_in_a_guest_is_said() {
+    let Some(guests) = Guests::new() else { return };
+    let refused = |args: &[&str], words: &[&str]| {
+        guests.run(&[&["run"], args].concat()).code(2).says(words);
+    };
+    let named = "virtual:1G:model=const:kernel=5.4";
+    refused(&["--fs", "ext4", "--on", named], &["names a guest kernel that is not there", "6."]);
+    refused(&["--fs", "ext4", "--on", "virtual:1G:model=hdd-2008"], &["did you mean hdd-20"]);
+    refused(&["--fs", "ext4", "--on", "virtual:1G"], &["names no model", "virtual:8G:model="]);
+    let both = "loop:1G,virtual:1G:model=const";
+    refused(&["--fs", "ext4", "--on", both], &["in virtual and in real time"]);
+    let tmpfs = guests.run(&["run", "--fs", "tmpfs", "--on", "virtual:1G:model=const"]);
+    tmpfs.code(1).says(&["nothing else takes time in a guest"]);
+    guests.assert_nothing_left();
+}
+
+/// Nobody has built a kernel: it is said what to do, and what needs none goes on.
+#[test]
+fn without_a_guest_kernel_it_is_said_how_to_build_one() {
+    let env = TestEnv::new();
+    let mut command = env.command(&["run", "--fs", "ext4", "--on", "virtual:1G:model=const"]);
+    command.env("FSARENA_KERNEL_DIR", env.path("none"));
+    env.finish(command).code(1).says(&["there is no guest kernel", "fsarena kernel build"]);
+    assert!(!Path::new(&env.db()).exists(), "nothing was begun");
+}

@@ -1,0 +1,274 @@
+//! The executor of a trial in virtual time: boots a guest with the disk that the spec names, has it
+//! do the trial, and hands on its record.
+//!
+//! Speaks as the executor of this kernel does (a spec on standard input, lines on standard output),
+//! so that whoever starts it need not know. What of a trial depends on its place alone is put into
+//! the record here: the host, and the real time that it took. Everything else is the guest's, and
+//! equal for equal specs; with `twice` that is checked.
+
+use crate::disk::ModelledDisk;
+use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::kernel::{Cache, Kernel};
+use fsarena_executor::stop::Stop;
+use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
+use fsarena_vdisk::{DeviceOptions, Discarded, Store, VirtualDevice, builtin};
+use rustix::fs::{Mode, OFlags};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Memory of a guest where nothing is said.
+pub const MEMORY_BYTES: u64 = 256 << 20;
+/// Real time after which a guest is given up.
+const LIMIT: Duration = Duration::from_secs(3600);
+/// A trial begins within this virtual time after the boot: its phase against the ticks of the
+/// kernel is a matter of its seed.
+const START_WITHIN_NS: u64 = 1_000_000_000;
+
+/// One trial: a spec on `input`, lines on `output`. A line `stop`, or the end of the input, ends
+/// it.
+///
+/// # Errors
+/// When input or output fails.
+pub fn run(
+    kernels: &Cache,
+    mut input: impl BufRead + Send + 'static,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let stop = Arc::new(Stop::default());
+    let listener = Arc::clone(&stop);
+    // Not joined: it ends with the process.
+    std::thread::spawn(move || listener.listen(input));
+    let says = match parse_spec(&line) {
+        Err(reason) => ExecutorSays::Refused(reason),
+        Ok(spec) => ExecutorSays::Record(Box::new(trial(kernels, &spec, &stop))),
+    };
+    writeln!(output, "{}", serde_json::to_string(&says)?)?;
+    output.flush()
+}
+
+/// What keeps a trial from being done.
+#[derive(Debug, thiserror::Error)]
+enum TrialError {
+    #[error("the spec is not one of a trial in a guest")]
+    OtherPlace,
+    #[error("the guest kernel {0} is not there any more; see fsarena kernel list")]
+    Kernel(String),
+    #[error(transparent)]
+    Model(#[from] fsarena_vdisk::UnknownModel),
+    #[error(transparent)]
+    Device(#[from] fsarena_vdisk::DeviceError),
+    #[error("the contents of the disk: {0}")]
+    Contents(#[from] io::Error),
+    #[error(transparent)]
+    Program(#[from] crate::guest::ProgramError),
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    #[error("the guest's record cannot be read: {0}")]
+    Record(#[from] serde_json::Error),
+    #[error("the same trial came out differently a second time: {0}; it is not deterministic here")]
+    Differs(String),
+}
+
+impl TrialError {
+    fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Guest(GuestError::TimedOut { .. }) => Some("use less work, or another model"),
+            Self::Differs(_) => Some("check the kernel (fsarena kernel check), and report this"),
+            _ => None,
+        }
+    }
+}
+
+fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
+    let began = Instant::now();
+    let blank = blank_record(spec);
+    let mut record = match carry_out(kernels, spec, stop) {
+        Ok(record) => record,
+        Err(TrialError::Guest(GuestError::Stopped)) => blank.clone(),
+        Err(error) => {
+            let remedy = error.remedy().map(str::to_owned);
+            let step = "guest".to_owned();
+            let outcome = Outcome::Failed { step, error: error.to_string(), remedy };
+            TrialRecord { outcome, ..blank.clone() }
+        }
+    };
+    let threads = record.ranks.first().map(|rank| rank.threads);
+    record.ranks = blank.ranks;
+    for (rank, threads) in record.ranks.iter_mut().zip(threads) {
+        rank.threads = threads;
+    }
+    record.started_unix_ns = blank.started_unix_ns;
+    record.elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    record
+}
+
+fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialRecord, TrialError> {
+    let TargetSpec::Block {
+        size_bytes,
+        under: Under::Guest { kernel, model, store_dir, twice },
+        ..
+    } = &spec.target
+    else {
+        return Err(TrialError::OtherPlace);
+    };
+    let found = kernels.called(kernel).ok_or_else(|| TrialError::Kernel(kernel.clone()))?;
+    let disk = DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() };
+    let program = Program::this(&spec.scratch_dir)?;
+    let first = once(&found, &program, &disk, spec, stop)?;
+    if *twice {
+        let second = once(&found, &program, &disk, spec, stop)?;
+        if let Some(what) = first.difference(&second)? {
+            std::fs::write("/tmp/v/a.json", &first.record)?;
+            return Err(TrialError::Differs(what));
+        }
+    }
+    let mut record: TrialRecord = serde_json::from_str(&first.record)?;
+    record.device.insert("guest_kernel_sha256".to_owned(), found.identity.sha256.clone());
+    record.device.insert("guest_hz".to_owned(), found.identity.hz.to_string());
+    if *twice {
+        record.device.insert("done_twice_image_sha256".to_owned(), first.image()?);
+    }
+    Ok(record)
+}
+
+/// The disk that a trial is to have.
+struct DiskOrder<'a> {
+    model: &'a str,
+    size_bytes: u64,
+    store_dir: Option<&'a Path>,
+}
+
+impl DiskOrder<'_> {
+    /// An empty one whose angle at the start comes from the seed.
+    fn make(&self, seed: u64) -> Result<ModelledDisk, TrialError> {
+        let sheet = builtin(self.model)?;
+        let options =
+            DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
+        let device = VirtualDevice::new(&sheet, &options)?;
+        let store = match self.store_dir {
+            None => Store::in_memory(self.size_bytes, Discarded::Zeros),
+            Some(dir) => {
+                let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+                let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR);
+                let file = file.map_err(io::Error::from)?;
+                Store::over(File::from(file), self.size_bytes, Discarded::Zeros)?
+            }
+        };
+        Ok(ModelledDisk::new(device, store, None))
+    }
+}
+
+/// What one guest left.
+struct Once {
+    record: String,
+    contents: Store,
+}
+
+fn once(
+    kernel: &Kernel,
+    program: &Program,
+    disk: &DiskOrder<'_>,
+    spec: &TrialSpec,
+    stop: &Stop,
+) -> Result<Once, TrialError> {
+    let seed = |label| spec.seed.child(label, 0).tag();
+    let options = GuestOptions {
+        memory_bytes: spec.contender.levels.memory_bytes.unwrap_or(MEMORY_BYTES),
+        seed: seed("guest"),
+        limit: LIMIT,
+        ..GuestOptions::new(&kernel.binary)
+    };
+    let task = Task::Trial {
+        spec: serde_json::to_string(spec)?,
+        delay_ns: seed("start") % START_WITHIN_NS,
+    };
+    let mut disk = disk.make(seed("device"))?;
+    let ran = Guest::new(&options, program).run_task(&task, &mut [&mut disk], &|| stop.asked())?;
+    let (contents, _) = disk.into_contents();
+    match ran.record {
+        Record::Trial(record) => Ok(Once { record, contents }),
+        _ => {
+            Err(TrialError::Guest(GuestError::Unexpected { record: "of another task".to_owned() }))
+        }
+    }
+}
+
+impl Once {
+    /// What is not the same in another one.
+    fn difference(&self, other: &Self) -> Result<Option<String>, TrialError> {
+        let values: [Value; 2] =
+            [serde_json::from_str(&self.record)?, serde_json::from_str(&other.record)?];
+        if let Some(what) = first_difference("record", &values[0], &values[1]) {
+            return Ok(Some(what));
+        }
+        let images = [self.image()?, other.image()?];
+        Ok((images[0] != images[1]).then(|| "the contents of the disk".to_owned()))
+    }
+
+    /// Hexadecimal SHA-256 of the contents of the disk and their places.
+    fn image(&self) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        self.contents.each_piece(&mut |at, data| {
+            hash.update(at.to_le_bytes());
+            hash.update(data);
+        })?;
+        Ok(crate::kernel::hex(&hash.finalize()))
+    }
+}
+
+/// The first place at which two documents differ, and both values.
+fn first_difference(place: &str, one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
+            .iter()
+            .find_map(|(key, value)| first_difference(&format!("{place}.{key}"), value, &b[key])),
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let mut pairs = a.iter().zip(b).enumerate();
+            pairs.find_map(|(at, (a, b))| first_difference(&format!("{place}[{at}]"), a, b))
+        }
+        _ if one == other => None,
+        _ => Some(format!("{place} is {} and {}", short(one), short(other))),
+    }
+}
+
+fn short(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    let cut: String = text.chars().take(MOST).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_place() {
+        let one = json!({"a": 1, "b": [{"c": 2}, {"c": 3}]});
+        assert_eq!(first_difference("record", &one, &one), None);
+        let other = json!({"a": 1, "b": [{"c": 2}, {"c": 4}]});
+        let found = first_difference("record", &one, &other);
+        assert_eq!(found.as_deref(), Some("record.b[1].c is 3 and 4"));
+        let longer = json!({"a": 1, "b": [{"c": 2}]});
+        assert!(first_difference("record", &one, &longer).unwrap().starts_with("record.b is [{"));
+    }
+
+    #[test]
+    fn what_is_no_spec_is_refused_in_a_line() {
+        let mut said = Vec::new();
+        let dir = tempfile::tempdir().unwrap();
+        run(&Cache::new(dir.path().to_owned()), io::Cursor::new("{}\n"), &mut said).unwrap();
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.starts_with("{\"refused\":\"trial spec: "), "{said}");
+    }
+}
