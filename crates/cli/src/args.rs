@@ -144,6 +144,9 @@ pub enum Command {
         /// Process that started it; it dies with it.
         #[arg(long)]
         parent: Option<u32>,
+        /// Its number among those that are side by side.
+        #[arg(long, default_value_t = 0)]
+        lane: usize,
     },
     /// The first process of a guest kernel.
     #[command(hide = true, name = "guest_init")]

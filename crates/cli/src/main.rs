@@ -64,8 +64,8 @@ fn main() -> ExitCode {
         Command::Executor { journal, parent, inside } => {
             commands::executor(journal.as_deref(), parent, inside)
         }
-        Command::VirtualExecutor { journal, parent } => {
-            commands::virtual_executor(journal.as_deref(), parent)
+        Command::VirtualExecutor { journal, parent, lane } => {
+            commands::virtual_executor(journal.as_deref(), parent, lane)
         }
         Command::GuestInit => {
             let do_trial = &fsarena_executor::run_guest_trial;

@@ -66,6 +66,8 @@ pub fn run(
         Ok(RunState::Interrupted) => Some(format!("interrupted: {how_far}")),
         _ => trial_loop.cut_off.take(),
     };
+    // Trials that were begun beside the last one end here.
+    drop(trial_loop);
     // Before the first trial there is nothing to keep.
     let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
     match done {

@@ -39,22 +39,28 @@ pub(crate) struct Session<'a> {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-    spec: &'a TrialSpec,
+    spec: TrialSpec,
     interrupts: &'a AtomicUsize,
 }
 
 impl<'a> Session<'a> {
-    /// Starts an executor and hands it `spec`.
+    /// Starts an executor and hands it `spec`. `lane` is its number among those that are side by
+    /// side, as guests are.
     pub(crate) fn start(
         request: &Request<'a>,
         journal: &Path,
-        spec: &'a TrialSpec,
+        spec: TrialSpec,
+        lane: usize,
     ) -> Result<Self, RunError> {
         let start =
             |source| RunError::Start { program: request.program.display().to_string(), source };
-        let executor = if spec.target.is_virtual() { VIRTUAL_EXECUTOR } else { EXECUTOR };
-        let mut child = Command::new(request.program)
-            .arg(executor)
+        let mut command = Command::new(request.program);
+        if spec.target.is_virtual() {
+            command.args([VIRTUAL_EXECUTOR, "--lane", &lane.to_string()]);
+        } else {
+            command.arg(EXECUTOR);
+        }
+        let mut child = command
             .args(["--parent", &std::process::id().to_string()])
             .arg("--journal")
             .arg(journal)
@@ -74,7 +80,7 @@ impl<'a> Session<'a> {
                 }
             }
         });
-        let text = serde_json::to_string(spec).expect("a spec is plain data");
+        let text = serde_json::to_string(&spec).expect("a spec is plain data");
         // An executor that died already is noticed by the end of its lines.
         let _ = writeln!(input, "{text}");
         Ok(Self { child, input, lines, spec, interrupts: request.interrupts })
@@ -141,7 +147,7 @@ impl<'a> Session<'a> {
     }
 
     fn failed(&self, error: &str) -> TrialRecord {
-        let mut record = blank_record(self.spec);
+        let mut record = blank_record(&self.spec);
         record.outcome = Outcome::Failed {
             step: "executor".to_owned(),
             error: error.to_owned(),
@@ -221,7 +227,7 @@ mod tests {
             interrupts: &interrupts,
         };
         let spec = spec(&header);
-        let session = Session::start(&request, Path::new("/nonexistent"), &spec).unwrap();
+        let session = Session::start(&request, Path::new("/nonexistent"), spec, 0).unwrap();
         session.finish(&mut |_, _| {}).outcome
     }
 

@@ -38,6 +38,9 @@ pub(crate) struct TrialLoop<'a> {
     begun: Instant,
     /// How the RUN was cut off before its plan was carried out, in words.
     pub(crate) cut_off: Option<String>,
+    /// Trials of the block under way that were begun beside the present one, by their sequence and
+    /// lane: guests, which share nothing but the processors.
+    ahead: Vec<(usize, usize, Session<'a>)>,
 }
 
 /// What has been decided so far, where the plan asks anything, and what time it took.
@@ -120,6 +123,7 @@ impl<'a> TrialLoop<'a> {
             most: 0,
             begun,
             cut_off: None,
+            ahead: Vec::new(),
         }
     }
 
@@ -185,7 +189,17 @@ impl<'a> TrialLoop<'a> {
             let own = left[at..].iter().map(|&n| &plan.schedule[n]);
             let rest = own.take_while(|other| other.block == slot.block);
             let left_ns = decisions.left_ns(rest);
-            let record = self.trial(sequence, left_ns, resources)?;
+            let beside = left[at + 1..].iter().copied().take_while(|&n| {
+                let other = &plan.schedule[n];
+                other.block == slot.block && decisions.has_time_for(other)
+            });
+            let is_wanted = |&n: &usize| {
+                let other = &plan.schedule[n];
+                let judge = decisions.judge.as_ref();
+                judge.is_none_or(|judge| judge.wants(other)) && !done.is_given_up(other)
+            };
+            let beside: Vec<usize> = beside.filter(is_wanted).collect();
+            let record = self.trial(sequence, (left_ns, &beside), resources)?;
             match record.outcome {
                 Outcome::Interrupted => return Ok(RunState::Interrupted),
                 Outcome::Failed { ref step, .. } => done.failed(slot, step),
@@ -283,7 +297,7 @@ impl<'a> TrialLoop<'a> {
     fn trial(
         &mut self,
         sequence: usize,
-        left_ns: Option<u64>,
+        (left_ns, beside): (Option<u64>, &[usize]),
         resources: &mut RunResources<'_>,
     ) -> Result<TrialRecord, RunError> {
         let plan = &self.request.header.plan;
@@ -299,16 +313,15 @@ impl<'a> TrialLoop<'a> {
         });
         resources.note_destroy(&contender.levels)?;
         let tuned = resources.tune(&contender.levels)?;
-        let scale = plan.scale;
-        let find = || fsarena_plan::notices(workload, scale);
-        let notices = self.notices.entry(slot.workload).or_insert_with(find);
-        let spec = trial_spec(self.request, resources, sequence, notices);
         if !std::mem::replace(&mut self.has_begun, true) {
-            let session = self.session(spec.key.sequence);
+            let session = self.session(u32::try_from(sequence).unwrap_or(u32::MAX));
             self.store.put_session(self.run, &session)?;
         }
-        let record = Session::start(self.request, resources.journal.path(), &spec)?
-            .finish(&mut |step, phase| self.progress.step(step, phase));
+        let (lane, session) = self.begun(sequence, resources)?;
+        if contender.levels.device.is_virtual() {
+            self.begin_beside(lane, beside, resources)?;
+        }
+        let record = session.finish(&mut |step, phase| self.progress.step(step, phase));
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);
         self.store.put_record(self.run, &record)?;
@@ -316,6 +329,64 @@ impl<'a> TrialLoop<'a> {
         self.done += usize::from(record.outcome != Outcome::Interrupted);
         self.progress.trial_done(&record);
         Ok(record)
+    }
+
+    /// The trial and its lane; it is begun now, unless it was.
+    fn begun(
+        &mut self,
+        sequence: usize,
+        resources: &RunResources<'_>,
+    ) -> Result<(usize, Session<'a>), RunError> {
+        // One that is not wanted any more is ended here.
+        self.ahead.retain(|(at, ..)| *at >= sequence);
+        if let Some(at) = self.ahead.iter().position(|(at, ..)| *at == sequence) {
+            let (_, lane, session) = self.ahead.swap_remove(at);
+            return Ok((lane, session));
+        }
+        let lane = self.free_lane(None);
+        Ok((lane, self.begin(sequence, lane, resources)?))
+    }
+
+    /// Begins others, as long as there is a processor for each.
+    fn begin_beside(
+        &mut self,
+        lane: usize,
+        others: &[usize],
+        resources: &RunResources<'_>,
+    ) -> Result<(), RunError> {
+        let lanes = std::thread::available_parallelism().map_or(1, usize::from);
+        for &sequence in others {
+            if self.ahead.len() + 1 >= lanes {
+                break;
+            }
+            if self.ahead.iter().all(|(at, ..)| *at != sequence) {
+                let lane = self.free_lane(Some(lane));
+                let session = self.begin(sequence, lane, resources)?;
+                self.ahead.push((sequence, lane, session));
+            }
+        }
+        Ok(())
+    }
+
+    fn free_lane(&self, present: Option<usize>) -> usize {
+        let is_free = |lane: &usize| {
+            present != Some(*lane) && self.ahead.iter().all(|(_, taken, _)| taken != lane)
+        };
+        (0..).find(is_free).unwrap_or(0)
+    }
+
+    fn begin(
+        &mut self,
+        sequence: usize,
+        lane: usize,
+        resources: &RunResources<'_>,
+    ) -> Result<Session<'a>, RunError> {
+        let plan = &self.request.header.plan;
+        let number = plan.schedule[sequence].workload;
+        let find = || fsarena_plan::notices(&plan.workloads[number], plan.scale);
+        let notices = self.notices.entry(number).or_insert_with(find);
+        let spec = trial_spec(self.request, resources, sequence, notices);
+        Session::start(self.request, resources.journal.path(), spec, lane)
     }
 
     /// The piece of the RUN that begins with this trial.

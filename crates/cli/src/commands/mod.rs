@@ -60,13 +60,18 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
 }
 
 /// One trial in a guest. Its lock on the journal lasts as long as the process.
-pub fn virtual_executor(journal: Option<&Path>, parent: Option<u32>) -> Result<ExitCode> {
+pub fn virtual_executor(
+    journal: Option<&Path>,
+    parent: Option<u32>,
+    lane: usize,
+) -> Result<ExitCode> {
     outlive_signals()?;
     let _lock = journal.map(fsarena_runner::live_in).transpose()?;
     if let Some(parent) = parent {
         fsarena_process::child::death_signal(parent).context("death signal")?;
     }
     let input = std::io::BufReader::new(std::io::stdin());
+    fsarena_places::virtual_trial::keep_to_one_processor(lane);
     fsarena_places::virtual_trial::run(&context::kernels()?, input, std::io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }
