@@ -4,7 +4,7 @@
 use crate::format::{cache, count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
 use crate::text::clean;
-use fsarena_model::record::CacheState;
+use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::units::Bytes;
 use fsarena_study::{
     Absence, AccountView, MemoryView, PhaseRow, PhaseTable, SpreadNs, Study, SweepView,
@@ -89,9 +89,16 @@ pub(crate) fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<Strin
         let trials = count(row.trials_partial, "trial");
         notes.push(format!("partial in {trials} (ended before the end of the work): in no figure"));
     }
+    notes.extend(no_device_time(row));
     notes.extend(own_clock(row));
     notes.extend(row.overlapped_cycles.map(|_| OVERLAPPED.to_owned()));
     notes
+}
+
+/// In virtual time nothing but a disk takes time.
+fn no_device_time(row: &PhaseRow) -> Option<String> {
+    let is_none = row.time_base == TimeBase::Virtual && row.compared?.max_ns == 0;
+    is_none.then(|| "no device time: it asked nothing of the disk".to_owned())
 }
 
 /// What a program that did the work says of its length.

@@ -50,6 +50,8 @@ pub struct LookInput<'a> {
     /// What has to agree with the interval before a difference is found, where it alone is not
     /// enough.
     pub agreement: Option<Agreement>,
+    /// The interval of a difference has to be farther from 0 than this; not below 0.
+    pub least_log: f64,
 }
 
 impl<'a> LookInput<'a> {
@@ -58,13 +60,14 @@ impl<'a> LookInput<'a> {
     #[must_use]
     pub fn new(sample: PairSample<'a>, a: &[f64], b: &[f64]) -> Self {
         let differ = shapes_differ(a, b);
-        Self { sample, same_allowed: !differ, agreement: Agreement::between(a, b, differ) }
+        let agreement = Agreement::between(a, b, differ);
+        Self { sample, same_allowed: !differ, agreement, least_log: 0.0 }
     }
 
     /// A pair of which the interval is all that is asked.
     #[must_use]
     pub fn plain(sample: PairSample<'a>) -> Self {
-        Self { sample, same_allowed: true, agreement: None }
+        Self { sample, same_allowed: true, agreement: None, least_log: 0.0 }
     }
 }
 
@@ -113,7 +116,7 @@ impl Family {
                 let interval = sample.interval(for_difference, &mut quantiles);
                 let same = sample.interval(for_same, &mut quantiles);
                 let pair = &pairs[index];
-                let shown = difference(interval);
+                let shown = difference(interval, pair.least_log);
                 let difference = shown.filter(|shown| pair.agrees(*shown, for_difference));
                 let is_same = pair.same_allowed && is_within(same, margin_log);
                 found[index] = LookResult {
@@ -159,12 +162,12 @@ fn is_within(same: Option<Interval>, margin_log: f64) -> bool {
     same.is_some_and(|same| -within < same.low && same.high < within)
 }
 
-/// The difference that an interval shows.
-fn difference(interval: Option<Interval>) -> Option<Decision> {
+/// The difference that an interval shows, of those that are larger than `least_log`.
+fn difference(interval: Option<Interval>, least_log: f64) -> Option<Decision> {
     let interval = interval?;
-    if interval.low > 0.0 {
+    if interval.low > least_log {
         Some(Decision::More)
-    } else if interval.high < 0.0 {
+    } else if interval.high < -least_log {
         Some(Decision::Less)
     } else {
         None

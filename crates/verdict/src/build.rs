@@ -442,6 +442,9 @@ fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Excluded> {
         if asked.points.not_warm.contains(&contender) {
             return "warm was asked for, and it was not warm".to_owned();
         }
+        if asked.points.no_device_time.contains(&contender) {
+            return "no device time: it asked nothing of the disk".to_owned();
+        }
         if asked.points.bad_contents.contains(&contender) {
             return "its contents were wrong when read again".to_owned();
         }

@@ -3,6 +3,7 @@
 
 use crate::points::{Class, Points};
 use crate::view::IntervalBy;
+use fsarena_model::record::TimeBase;
 use fsarena_model::verdict::Verdict;
 use fsarena_stats::agreement::Agreement;
 use fsarena_stats::blocks::{contender_spreads, spread_of_difference};
@@ -34,7 +35,12 @@ pub(super) struct Data {
     agreement: Option<Agreement>,
     /// With fewer values there is no interval.
     least: usize,
+    least_log: f64,
 }
+
+/// A difference in virtual time counts from here on: its trials have no noise, and what is equal
+/// but for the layout on the disk would differ otherwise.
+const LEAST_VIRTUAL: f64 = 0.005;
 
 impl Data {
     /// `step` says how large the smallest step is in which a value can be read.
@@ -51,6 +57,7 @@ impl Data {
         let of_both: (Vec<f64>, Vec<f64>) =
             common.iter().map(|(one, other)| (one.value.ln(), other.value.ln())).unzip();
         let pooled = pool.spread(a, b, logs.len());
+        let is_virtual = common.iter().any(|(one, _)| one.class.time_base == TimeBase::Virtual);
         let values = |contender: usize| -> Vec<f64> {
             let own = points.of_contender(contender).filter(|point| counts(point.block));
             own.map(|point| point.value.ln()).collect()
@@ -64,6 +71,7 @@ impl Data {
             agreement: Agreement::between(&of_both.0, &of_both.1, shapes_differ),
             logs,
             least: 2,
+            least_log: if is_virtual { LEAST_VIRTUAL.ln_1p() } else { 0.0 },
         }
     }
 
@@ -81,7 +89,12 @@ impl Data {
         if self.logs.len() < self.least {
             sample.logs = &[];
         }
-        LookInput { sample, same_allowed: !self.shapes_differ, agreement: self.agreement }
+        LookInput {
+            sample,
+            same_allowed: !self.shapes_differ,
+            agreement: self.agreement,
+            least_log: self.least_log,
+        }
     }
 
     pub(super) fn at_look(&self, blocks: u32, ended: u32, found: LookResult) -> PairAtLook {

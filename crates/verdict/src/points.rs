@@ -92,6 +92,9 @@ pub struct Points {
     pub not_cold: Vec<usize>,
     /// Values that are excluded because a warm phase was asked for and was not warm, by contender.
     pub not_warm: Vec<usize>,
+    /// Values that are excluded because the phase asked nothing of its disk in virtual time, by
+    /// contender.
+    pub no_device_time: Vec<usize>,
     /// Trials that are excluded because their contents were wrong, by contender.
     pub bad_contents: Vec<usize>,
 }
@@ -121,6 +124,7 @@ impl Points {
             }),
             Reading::NotCold => self.not_cold.push(slot.contender),
             Reading::NotWarm => self.not_warm.push(slot.contender),
+            Reading::NoDeviceTime => self.no_device_time.push(slot.contender),
             Reading::BadContents => self.bad_contents.push(slot.contender),
             Reading::Nothing => {}
         }
@@ -171,6 +175,8 @@ enum Reading {
     NotCold,
     /// It was to be warm, and was not.
     NotWarm,
+    /// In virtual time nothing but a disk takes time, and it asked nothing of that.
+    NoDeviceTime,
     /// Its contents were wrong.
     BadContents,
     /// Nothing: it failed before, or has no such figure.
@@ -194,12 +200,16 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     if phase.cache == CacheState::NotWarm {
         return Reading::NotWarm;
     }
+    let is_time = question.metric == Metric::Time;
     let class = Class {
         time_base: score.time_base,
         cold: phase.cache == CacheState::Cold,
         memory: phase.memory,
     };
     match value(question, phase) {
+        Some(read) if read <= 0.0 && is_time && score.time_base == TimeBase::Virtual => {
+            Reading::NoDeviceTime
+        }
         Some(read) => Reading::Value(class, read, Usage::of_phase(levels, phase)),
         None => Reading::Nothing,
     }

@@ -2,6 +2,7 @@
 
 use crate::compare::machine_line;
 use crate::view::Scope;
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use std::collections::BTreeSet;
@@ -20,7 +21,24 @@ pub(super) fn scope(header: &RunHeader, sessions: &[RunSession], scores: &[Trial
         sessions: sessions.len().max(usize::from(!scores.is_empty())),
         started_unix_ns: scores.iter().map(|score| score.started_unix_ns).min(),
         ended_unix_ns: scores.iter().map(end).max(),
+        virtual_on: virtual_on(header),
     }
+}
+
+/// Kernels and disks of a RUN in virtual time.
+fn virtual_on(header: &RunHeader) -> Option<String> {
+    let mut all: Vec<String> = Vec::new();
+    for contender in &header.plan.contenders {
+        let DeviceLevel::Virtual { model, kernel, .. } = &contender.levels.device else {
+            return None;
+        };
+        let release = kernel.rsplit_once('-').map_or(kernel.as_str(), |(release, _)| release);
+        let one = format!("Linux {release} on {model}");
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 impl Scope {
@@ -28,6 +46,13 @@ impl Scope {
     /// 4 minutes`; nothing where no trial was done.
     #[must_use]
     pub fn words(&self) -> Option<String> {
+        if let Some(on) = &self.virtual_on {
+            let seeds = "each block is another seed (layout, angle of the disk, start)";
+            return Some(format!(
+                "in virtual time, for {on}: the disk alone takes time, the processor none; {seeds}, \
+                 and a seed gives the same figures again"
+            ));
+        }
         let span_ns = self.ended_unix_ns?.saturating_sub(self.started_unix_ns?);
         let boots = match self.boots {
             0 | 1 => "this boot".to_owned(),
@@ -55,6 +80,7 @@ mod tests {
             sessions,
             started_unix_ns: Some(1),
             ended_unix_ns: Some(1 + seconds * 1_000_000_000),
+            virtual_on: None,
         };
         scope.words()
     }
@@ -72,6 +98,7 @@ mod tests {
             sessions: 0,
             started_unix_ns: None,
             ended_unix_ns: None,
+            virtual_on: None,
         };
         assert_eq!(none.words(), None);
     }

@@ -72,6 +72,9 @@ pub struct Scope {
     pub started_unix_ns: Option<u64>,
     /// Wall clock at the end of the last one.
     pub ended_unix_ns: Option<u64>,
+    /// Kernel and disk, where the trials were done in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virtual_on: Option<String>,
 }
 
 /// A block that does not count.

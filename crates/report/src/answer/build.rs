@@ -37,6 +37,7 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
     let elapsed_ns = elapsed_ns(run);
     let course = course(run, &rows);
     let host = &run.header.host;
+    let is_virtual = run.header.plan.contenders.iter().all(|one| one.levels.device.is_virtual());
     let mut answer = Answer {
         head: AnswerHead {
             run: run.id,
@@ -48,7 +49,7 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
             budget_ns: run.header.plan.verdict.as_ref().and_then(|plan| plan.budget_ns),
             devices: device_words(&run.header.plan),
             system: format!("{} {}", host.os, host.kernel_release).trim().to_owned(),
-            hypervisor: host.hypervisor.clone(),
+            hypervisor: host.hypervisor.clone().filter(|_| !is_virtual),
             measured_by: run.measured_by().map(str::to_owned),
             course,
         },

@@ -17,7 +17,11 @@ pub(crate) const DISAGREES: &str =
 
 /// What verdicts hold for, and how other days join; absent where no trial was done.
 pub(crate) fn scope_sentence(verdicts: &Verdicts) -> Option<String> {
-    let scope = verdicts.scope.as_ref()?.words()?;
+    let scope = verdicts.scope.as_ref()?;
+    if scope.virtual_on.is_some() {
+        return Some(format!("Holds {}.", scope.words()?));
+    }
+    let scope = scope.words()?;
     Some(format!("Holds {scope}; `fsarena compare` joins RUNs of other days."))
 }
 

@@ -164,6 +164,27 @@ fn times_of_two_bases_are_never_paired() {
     assert_eq!((row.min, row.median, row.max), (300.0 * MS, 300.0 * MS, 300.0 * MS));
 }
 
+/// Without noise any difference would be shown; in virtual time one has to be larger than 0.5 %.
+#[test]
+fn what_is_nearly_equal_in_virtual_time_is_no_difference() {
+    let verdict = |time_base: TimeBase, ms: f64| {
+        let mut header = header(&["one", "other"], LOOKS);
+        header.plan.verdict.as_mut().expect("it asks").margin = 0.001;
+        let value = |contender: usize, sequence: u32| {
+            Some(TrialScore { time_base, ..score(sequence, [ms, 100.0][contender] * MS) })
+        };
+        let (scores, stop) = carry_out(&header, &value);
+        let found = verdicts(&header, &[], &scores, Some(stop), &[]).expect("the plan asks");
+        let pair = found.questions[0].pairs[0].clone();
+        if pair.a_label == "one" { pair.verdict } else { pair.verdict.swapped() }
+    };
+    assert_eq!(verdict(TimeBase::Wall, 100.4), Verdict::Slower);
+    assert_eq!(verdict(TimeBase::Virtual, 100.4), Verdict::Undecided);
+    assert_eq!(verdict(TimeBase::Virtual, 100.6), Verdict::Slower);
+    assert_eq!(verdict(TimeBase::Virtual, 99.4), Verdict::Faster);
+    assert_eq!(verdict(TimeBase::Virtual, 100.05), Verdict::Same);
+}
+
 #[test]
 fn equal_contenders_are_the_same_or_undecided_and_never_different_by_silence() {
     let header = header(&["one", "two"], LOOKS);

@@ -60,7 +60,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         devices,
     };
     let findings = doctor_findings(&plan, &place.image_dir);
-    if !args.silent && !args.quiet {
+    if !args.silent && !args.quiet && !findings.is_empty() {
         let (width, style) = (context::width(), context::style());
         context::print_text(&fsarena_report::doctor_lines(&findings, width, style));
     }
@@ -111,6 +111,10 @@ fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode
 
 /// What doctor finds about the machine and about every device and directory that trials use.
 fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
+    // Virtual time does not depend on the machine.
+    if plan.contenders.iter().all(|contender| contender.levels.device.is_virtual()) {
+        return Vec::new();
+    }
     let mut paths: Vec<&Path> = Vec::new();
     for contender in &plan.contenders {
         let path = match &contender.levels.device {

@@ -103,6 +103,7 @@ fn verdicts(header: &RunHeader, labels: &[&str], cells: &[&[MarkedRatio]]) -> Ve
             sessions: 1,
             started_unix_ns: Some(1),
             ended_unix_ns: Some(232 * SECOND_NS),
+            virtual_on: None,
         }),
         ..super::verdict::verdicts(questions.collect())
     }
