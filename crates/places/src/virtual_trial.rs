@@ -25,8 +25,14 @@ use std::time::{Duration, Instant};
 
 /// Memory of a guest where nothing is said.
 pub const MEMORY_BYTES: u64 = 256 << 20;
+/// What a guest gets beyond the memory that a level asks for: as much as its kernel and this program
+/// take, which a limit of memory under this kernel does not count either.
+const OWN_BYTES: u64 = 32 << 20;
+/// The least that a level may ask for: with a quarter less, guests of jfs did nothing but reclaim
+/// memory.
+pub const LEAST_MEMORY_BYTES: u64 = 64 << 20;
 /// Real time after which a guest is given up.
-const LIMIT: Duration = Duration::from_secs(3600);
+const LIMIT: Duration = Duration::from_secs(1200);
 /// A trial begins within this virtual time after the boot: its phase against the ticks of the
 /// kernel is a matter of its seed.
 const START_WITHIN_NS: u64 = 1_000_000_000;
@@ -148,10 +154,17 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
     let mut record: TrialRecord = serde_json::from_str(&first.record)?;
     record.device.insert("guest_kernel_sha256".to_owned(), found.identity.sha256.clone());
     record.device.insert("guest_hz".to_owned(), found.identity.hz.to_string());
+    record.device.insert("guest_memory_bytes".to_owned(), memory_bytes(spec).to_string());
     if *twice {
         record.device.insert("done_twice_image_sha256".to_owned(), first.image()?);
     }
     Ok(record)
+}
+
+/// Of the guest, in whole MiB.
+fn memory_bytes(spec: &TrialSpec) -> u64 {
+    let asked = spec.contender.levels.memory_bytes.map(|bytes| bytes.saturating_add(OWN_BYTES));
+    asked.unwrap_or(MEMORY_BYTES).next_multiple_of(1 << 20)
 }
 
 /// The disk that a trial is to have.
@@ -196,7 +209,7 @@ fn once(
 ) -> Result<Once, TrialError> {
     let seed = |label| spec.seed.child(label, 0).tag();
     let options = GuestOptions {
-        memory_bytes: spec.contender.levels.memory_bytes.unwrap_or(MEMORY_BYTES),
+        memory_bytes: memory_bytes(spec),
         seed: seed("guest"),
         limit: LIMIT,
         ..GuestOptions::new(&kernel.binary)

@@ -7,12 +7,13 @@ use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
 use fsarena_filesystems::{Availability, Backing, FileSystem, Kernel};
 use fsarena_metrics::available_bytes;
 use fsarena_model::capacity::Capacity;
-use fsarena_model::contender::{DeviceLevel, FsLevel};
+use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
 use fsarena_places::kernel::Cache;
+use fsarena_places::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_plan::Rules;
 use fsarena_process::cmd;
 use std::os::unix::fs::FileTypeExt as _;
@@ -33,7 +34,7 @@ pub fn drop_unavailable(
         let missing = match fsarena_filesystems::driver(&contender.levels.fs) {
             Err(error) => Availability::Missing { reason: error.to_string(), package: None },
             Ok(driver) if contender.levels.device.is_virtual() => {
-                in_guest(&*driver, &contender.levels.device, kernels)
+                in_guest(&*driver, &contender.levels, kernels)
             }
             Ok(driver) => match fsarena_filesystems::availability(&*driver, &roots.proc) {
                 Availability::Ready if driver.backing() == Backing::Directory => {
@@ -69,11 +70,14 @@ pub fn drop_unavailable(
 }
 
 /// Whether a guest kernel has what a driver needs.
-fn in_guest(driver: &dyn FileSystem, device: &DeviceLevel, kernels: &Cache) -> Availability {
+fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Cache) -> Availability {
     let missing = |reason: String| Availability::Missing { reason, package: None };
-    let DeviceLevel::Virtual { kernel, .. } = device else {
-        return missing(format!("{device} is no device of a guest"));
+    let DeviceLevel::Virtual { kernel, .. } = &levels.device else {
+        return missing(format!("{} is no device of a guest", levels.device));
     };
+    if levels.memory_bytes.is_some_and(|bytes| bytes < LEAST_MEMORY_BYTES) {
+        return missing(format!("a guest needs {} of memory", Bytes(LEAST_MEMORY_BYTES)));
+    }
     if driver.backing() != Backing::Block {
         let reason = "it has no device of its own, and nothing else takes time in a guest";
         return missing(reason.to_owned());

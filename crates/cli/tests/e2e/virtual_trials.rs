@@ -214,6 +214,8 @@ fn virtual_what_has_no_place_in_a_guest_is_said() {
     refused(&["--fs", "ext4", "--on", "virtual:1G"], &["names no model", "virtual:8G:model="]);
     let both = "loop:1G,virtual:1G:model=const";
     refused(&["--fs", "ext4", "--on", both], &["in virtual and in real time"]);
+    let little = ["run", "--fs", "ext4", "--on", "virtual:1G:model=const", "--memory", "32M"];
+    guests.run(&little).code(1).says(&["a guest needs 64 MiB of memory"]);
     let tmpfs = guests.run(&["run", "--fs", "tmpfs", "--on", "virtual:1G:model=const"]);
     tmpfs.code(1).says(&["nothing else takes time in a guest"]);
     guests.assert_nothing_left();

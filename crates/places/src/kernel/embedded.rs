@@ -27,6 +27,7 @@ pub const PATCHES_6_1: &[Embedded] = embedded!(
     "0004-um-choice-of-HZ.patch",
     "0005-um-guest-processes-end-with-the-kernel.patch",
     "0006-um-vdisk-block-driver.patch",
+    "0007-um-reclaim-takes-time.patch",
 );
 
 /// Changes of Linux 6.11 and later.
@@ -38,6 +39,7 @@ pub const PATCHES_6_12: &[Embedded] = embedded!(
     "0004-um-choice-of-HZ.patch",
     "0005-um-guest-processes-end-with-the-kernel.patch",
     "0006-um-vdisk-block-driver.patch",
+    "0007-um-reclaim-takes-time.patch",
 );
 
 /// New files.
