@@ -32,6 +32,9 @@ enum Task {
     Dist,
     /// What the harness costs: against bare loops, fio and nothing.
     Overhead(Box<overhead::Options>),
+    /// The first process of a guest kernel, for `overhead virtual`.
+    #[command(hide = true, name = "guest_init")]
+    GuestInit,
 }
 
 /// `Ok(false)` is a check that failed and has already said so.
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         Task::Test { all } => test::run(all),
         Task::Tidy(args) => tidy::run(&args),
         Task::Dist => dist::run(),
+        Task::GuestInit => overhead::run_as_init().map(|()| true),
         Task::Overhead(options) => overhead::run(&options).map(|()| true),
     };
     match result {

@@ -9,6 +9,7 @@
 mod child_job;
 mod corpus;
 mod fio;
+mod guests;
 mod image;
 mod null;
 mod options;
@@ -21,6 +22,7 @@ mod uring;
 mod vdisk;
 
 use anyhow::{Context as _, Result, ensure};
+pub(crate) use guests::run_as_init;
 pub(crate) use options::Options;
 use options::{Section, Verdict};
 use std::process::Command;
@@ -34,6 +36,7 @@ const SECTIONS: &[Section] = &[
     uring::SECTION,
     corpus::SECTION,
     vdisk::SECTION,
+    guests::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).

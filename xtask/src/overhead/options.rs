@@ -6,7 +6,8 @@ use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// Names of the sections, in the order of the run.
-pub(super) const NAMES: [&str; 6] = ["small", "threads", "null", "uring", "corpus", "vdisk"];
+pub(super) const NAMES: [&str; 7] =
+    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -17,6 +18,7 @@ Sections:
   corpus    contents of datasets: how fast they are made; trees of files against bare loops, on
             tmpfs and on ext4 on a loop device (root)
   vdisk     device models of virtual disks: what each request costs
+  virtual   guest kernels: a boot, two virtual minutes of creations, memory (a kernel of the cache)
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -167,13 +169,13 @@ mod tests {
     #[test]
     fn few_pairs_or_files_are_not_judged() {
         assert_eq!(judged(&[]), NAMES);
-        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk"]);
-        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk"]);
+        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk", "virtual"]);
+        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual"]);
         assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus"]);
         let few = judged(&["--corpus-files", "2000"]);
-        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk"]);
+        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk", "virtual"]);
         let few = judged(&["--uring-mib", "8"]);
-        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk"]);
+        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk", "virtual"]);
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
 

@@ -1,0 +1,143 @@
+//! What a guest kernel costs in real time and memory: a boot, two virtual minutes of creations, and
+//! the memory of its process.
+//!
+//! The figures are real times, which depend on the machine; they are judged all the same, because
+//! they are what a user waits for, with the least of some tries.
+
+use super::options::{MIB, Options, Section, Verdict};
+use anyhow::{Context as _, Result, bail};
+use fsarena_places::disk::{ConstantDisk, Disk};
+use fsarena_places::guest::{Guest, GuestOptions, Program, Record, Task};
+use fsarena_places::kernel::Cache;
+use fsarena_places::virtual_trial::keep_to_one_processor;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+pub(super) const SECTION: Section = Section { name: "virtual", judged, run };
+
+const SECOND_NS: u64 = 1_000_000_000;
+const BOOT_MOST_NS: u64 = SECOND_NS / 2;
+const MEMORY_MOST_BYTES: u64 = 120 * MIB;
+const DISK_BYTES: usize = 512 << 20;
+const REQUEST_NS: u64 = 8_000_000;
+/// 20 files a second for 120 s; `read` of a pipe nobody writes to is a sleep that starts no
+/// program.
+const WORK: &str = "set -e; {mkfs} /dev/vdisk0 >/dev/null 2>&1; mkdir /mnt/t; \
+    mount -t {fs} /dev/vdisk0 /mnt/t; mkfifo /tmp/p; exec bash -c 'exec 3<>/tmp/p; \
+    for ((i = 0; i < {files}; i++)); do read -r -t 0.05 -u 3; : >/mnt/t/f$i; done; exit 0'";
+/// File system, its mkfs, and the most that it may take.
+const CREATIONS: [(&str, &str, u64); 4] = [
+    ("ext4", "mkfs.ext4 -q -F", 700_000_000),
+    ("xfs", "mkfs.xfs -q -f", 700_000_000),
+    ("btrfs", "mkfs.btrfs -q -f", 700_000_000),
+    ("ext2", "mkfs.ext2 -q -F", 2_500_000_000),
+];
+
+fn judged(options: &Options) -> bool {
+    !options.smoke
+}
+
+fn run(options: &Options) -> Result<Verdict> {
+    let mut verdict = Verdict::default();
+    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
+    let home = std::env::home_dir().map(|home| home.join(".cache/fsarena-kernels"));
+    let kernel = set.or(home).and_then(|dir| Cache::new(dir).preferred());
+    let Some(kernel) = kernel else {
+        verdict.not_run("guests", "no guest kernel was built (fsarena kernel build)");
+        return Ok(verdict);
+    };
+    println!("guest kernel {} ({})", kernel.identity.level(), kernel.identity.config);
+    let base = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
+    let program = Program::this(base.path())?;
+    keep_to_one_processor(0);
+    let (tries, files) = if options.smoke { (1, 100) } else { (5, 2400) };
+    let bench = Bench { kernel: &kernel.binary, program: &program, tries };
+    let mut judge = |what: &str, value: u64, most: u64, unit: f64, name: &str| {
+        let words = if value > most { "MISSES" } else { "meets" };
+        let (value, most) = (value as f64 / unit, most as f64 / unit);
+        println!("  {what:44} {value:8.2} {name}  {words} {most} {name}");
+        if words == "MISSES" {
+            verdict.missed.push(format!("{what}: {value:.2} {name}"));
+        }
+    };
+    let (boot_ns, memory_bytes) = bench.least(&Task::Probe { sleep_ns: 0 })?;
+    judge("boot to power-off", boot_ns, BOOT_MOST_NS, 1e9, "s");
+    let mut most_bytes = memory_bytes;
+    for (fs, mkfs, most_ns) in CREATIONS {
+        let program = mkfs.split(' ').next().unwrap_or_default();
+        if fsarena_process::cmd::find(program).is_none() {
+            println!("  not run: {program} is not installed");
+            continue;
+        }
+        let command = WORK.replace("{fs}", fs).replace("{mkfs}", mkfs);
+        let command = command.replace("{files}", &files.to_string());
+        let (elapsed_ns, bytes) = bench.least(&Task::Shell { command })?;
+        most_bytes = most_bytes.max(bytes);
+        judge(&format!("{fs}: 20 creations/s for 120 s, with mkfs"), elapsed_ns, most_ns, 1e9, "s");
+    }
+    judge("memory of a guest of 256 MiB", most_bytes, MEMORY_MOST_BYTES, MIB as f64, "MiB");
+    Ok(verdict)
+}
+
+struct Bench<'a> {
+    kernel: &'a Path,
+    program: &'a Program,
+    tries: u32,
+}
+
+impl Bench<'_> {
+    /// Least real time of some tries, ns, and most memory of its processes, bytes.
+    fn least(&self, task: &Task) -> Result<(u64, u64)> {
+        let mut best = (u64::MAX, 0);
+        for _ in 0..self.tries {
+            let ended = AtomicBool::new(false);
+            let memory = AtomicU64::new(0);
+            let ran = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !ended.load(Ordering::SeqCst) {
+                        memory.fetch_max(resident_bytes(self.kernel), Ordering::SeqCst);
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                });
+                let mut disk = ConstantDisk::new(DISK_BYTES, REQUEST_NS);
+                let disks: &mut [&mut dyn Disk] = &mut [&mut disk];
+                let options = GuestOptions::new(self.kernel);
+                let ran = Guest::new(&options, self.program).run_task(task, disks, &|| false);
+                ended.store(true, Ordering::SeqCst);
+                ran
+            })?;
+            if let Record::Shell(record) = &ran.record
+                && record.exit_code != Some(0)
+            {
+                bail!("the guest's work: {record:?}");
+            }
+            best = (best.0.min(ran.elapsed_ns), best.1.max(memory.into_inner()));
+        }
+        Ok(best)
+    }
+}
+
+/// Memory of the process of the kernel: the guest's own is mapped in it.
+fn resident_bytes(kernel: &Path) -> u64 {
+    let runs = |entry: &fs::DirEntry| {
+        fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == kernel)
+    };
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().filter(runs);
+    let kib = |entry: fs::DirEntry| -> Option<u64> {
+        let text = fs::read_to_string(entry.path().join("status")).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse().ok()
+    };
+    processes.filter_map(kib).max().unwrap_or(0) << 10
+}
+
+/// This program as the init of a guest: it does no trials.
+///
+/// # Errors
+/// When this is no guest.
+pub(crate) fn run_as_init() -> Result<()> {
+    let none = |_: &str, _: &Path| Err("this program does no trials".to_owned());
+    fsarena_places::guest::run_as_init(&none).context("init of a guest")
+}
