@@ -28,6 +28,7 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "2007-ufs-block-fragment"),
     builtin!("experiments", "2008-all-against-all"),
     builtin!("experiments", "2010-ssd-ext4-journal"),
+    builtin!("experiments", "small-devices"),
 ];
 
 /// The workloads.

@@ -24,13 +24,13 @@ use std::collections::{BTreeMap, HashMap};
 
 const MAX_TRIALS: usize = 1_000_000;
 
-const UFS: &str = "this kernel can make and write none; its figures of 2003, 2005 and 2007 are in \
-                   `fsarena reference`";
+const UFS: &str = "its first version is ufs1, in guest kernels (--on virtual:4G:model=hdd-2003); \
+                   UFS2 and soft updates need FreeBSD, and figures of them are in `fsarena \
+                   reference`";
 
 /// File systems of other systems that people ask for, with what can be had of them.
-const ELSEWHERE: [(&str, &str); 6] = [
+const ELSEWHERE: [(&str, &str); 5] = [
     ("ufs", UFS),
-    ("ufs1", UFS),
     ("ufs2", UFS),
     ("ffs", UFS),
     ("apfs", "Linux neither makes nor writes it"),

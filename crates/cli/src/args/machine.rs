@@ -99,6 +99,10 @@ pub enum Selftest {
     /// Count false verdicts of fsarena and of other rules, on equal runs recorded on this machine
     /// and on differences of known size.
     Honesty(Box<HonestyArgs>),
+    /// Run a fixed experiment in guest kernels and print hashes of times and images, to be compared
+    /// with those of another machine.
+    #[command(after_help = "Examples:\n  fsarena selftest virtual")]
+    Virtual,
 }
 
 #[derive(Args, Debug)]

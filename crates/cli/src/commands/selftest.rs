@@ -1,7 +1,7 @@
 //! `fsarena selftest honesty`: equal runs of one configuration, or of several contenders in turn (a
 //! tape), and the false verdicts that each rule of decision gives on them.
 
-use super::{open, run};
+use super::{alike, open, run};
 use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
@@ -26,6 +26,7 @@ const MARGIN: f64 = 0.02;
 pub fn run(args: &SelftestArgs, db: Option<&Path>) -> Result<ExitCode> {
     match &args.what {
         Selftest::Honesty(args) => honesty(args, db),
+        Selftest::Virtual => alike::run(),
     }
 }
 
