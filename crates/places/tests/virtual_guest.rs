@@ -145,6 +145,24 @@ const UFS1_SMALL: &str = "makefs -t ffs -B le -T 0 -S 512 -s 335544320 \
     maxbpf=1024,avgfilesize=16384,avgfpdir=64 {} /proc/tty/ldisc";
 const UFS1_MOUNT: &str = "-o rw,ufstype=44bsd";
 
+/// Wherever this machine puts the heap of a kernel's process, which the kernel counts as memory.
+#[test]
+fn virtual_equal_guests_have_equal_memory() {
+    let Some(bench) = bench() else { return };
+    let run = || {
+        let mut disk = ConstantDisk::new(1 << 20, 1);
+        let command = "head -2 /proc/meminfo; cat /proc/zoneinfo";
+        let run = bench.shell(&bench.options(), command, &mut disk).unwrap();
+        shell_record(&run).stdout.clone()
+    };
+    let first = run();
+    assert!(first.starts_with("MemTotal:"), "{first}");
+    for _ in 0..4 {
+        assert_eq!(run(), first);
+    }
+    bench.assert_nothing_left();
+}
+
 /// Made by the tools of this machine, mounted twice: what was written and synced is there. Not
 /// ntfs3: that of Linux 6.1.192 finds no room for the first file (docs/virtual.md).
 #[test]

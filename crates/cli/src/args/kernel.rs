@@ -27,7 +27,7 @@ pub enum KernelCommand {
 pub struct KernelBuildArgs {
     /// A release that Debian has a package of (6.1, 6.12), or a directory or tarball of a Linux
     /// source. A directory is read and never written to.
-    #[arg(long, value_name = "RELEASE|PATH", default_value = "6.1")]
+    #[arg(long, value_name = "RELEASE|PATH", default_value = "6.12")]
     pub source: String,
     /// Leave out what the tests of fsarena do not mount; takes about half of the time.
     #[arg(long)]
@@ -47,7 +47,7 @@ pub struct KernelBuildArgs {
 }
 
 const BUILD_EXAMPLES: &str = "\
-The source is Debian's package linux-source-6.1, or a tree of your own. The kernel is kept in
+The source is Debian's package linux-source-6.12, or a tree of your own. The kernel is kept in
 FSARENA_KERNEL_DIR, or else in the cache directory of the user, by a hash of source, patches,
 configuration and compiler. Root is needed for --install-tools alone.
 

@@ -28,6 +28,7 @@ pub const PATCHES_6_1: &[Embedded] = embedded!(
     "0005-um-guest-processes-end-with-the-kernel.patch",
     "0006-um-vdisk-block-driver.patch",
     "0007-um-reclaim-takes-time.patch",
+    "0008-um-yield-takes-time.patch",
 );
 
 /// Changes of Linux 6.11 and later.
@@ -40,6 +41,7 @@ pub const PATCHES_6_12: &[Embedded] = embedded!(
     "0005-um-guest-processes-end-with-the-kernel.patch",
     "0006-um-vdisk-block-driver.patch",
     "0007-um-reclaim-takes-time.patch",
+    "0008-um-yield-takes-time.patch",
 );
 
 /// New files.
