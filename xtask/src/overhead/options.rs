@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(judged(&[]), NAMES);
         assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk", "virtual"]);
         assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual"]);
-        assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus"]);
+        assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus", "virtual"]);
         let few = judged(&["--corpus-files", "2000"]);
         assert_eq!(few, ["small", "threads", "null", "uring", "vdisk", "virtual"]);
         let few = judged(&["--uring-mib", "8"]);

@@ -6,6 +6,26 @@ use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_plan::{Overrides, Rules, builtin, expand, from_options, parse, to_toml};
 use std::path::Path;
 
+/// A guest kernel is named by its release and hash from then on; one that is not there is refused,
+/// and real and virtual time are two RUNs.
+#[test]
+fn devices_of_guests_name_their_kernel() {
+    let of = |device: &str| plan(&file(&format!("fs = \"ext4\"\ndevice = {device}")));
+    for text in ["virtual:4G:model=hdd-2007", "virtual:4G:model=hdd-2007:kernel=6.1"] {
+        let plan = of(&format!("\"{text}\"")).unwrap();
+        let written = plan.contenders[0].levels.device.written();
+        assert_eq!(written, "virtual:4G:model=hdd-2007:kernel=6.1.192-16c9f89d7291");
+        assert_eq!(of(&format!("\"{written}\"")).unwrap().contenders, plan.contenders);
+    }
+    let refused = |device: &str| of(device).unwrap_err().to_string();
+    let kernel = refused("\"virtual:4G:model=const:kernel=5\"");
+    assert!(kernel.contains("no guest kernel is called \"5\""), "{kernel}");
+    let option = refused("\"vdisk:4G:model=const:kernel=6.1\"");
+    assert!(option.contains("has no option \"kernel=6.1\""), "{option}");
+    let both = refused("[\"loop:4G\", \"virtual:4G:model=const\"]");
+    assert!(both.contains("t.toml:5") && both.contains("make it two RUNs"), "{both}");
+}
+
 /// ext4 with blocks up to 4096, and a room of inodes by the ratio.
 struct Rooms;
 
