@@ -6,9 +6,9 @@
 
 use super::mkfs::ValueRule::{PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
-use super::options::{Rule, kept_lines, output_of};
+use super::options::{Rule, discard_alone, kept_lines, output_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
-use fsarena_model::contender::FsLevel;
+use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -92,6 +92,11 @@ impl FileSystem for Ntfs3 {
         &["compress"]
     }
 
+    /// Nothing is discarded where nothing is said; Linux 6.12 does not know `nodiscard`.
+    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
+        discard_alone(level, discard)
+    }
+
     /// The kernel has no way to freeze it.
     fn freezes(&self) -> bool {
         false
@@ -155,7 +160,7 @@ MFT Information
         assert_eq!(argv(&[]), "mkntfs -q -Q -F -T -p 0 -H 0 -S 0 -c 4096 -L fsarena /dev/loop0");
         let own = argv(&[("cluster_size", "2K"), ("compression", "1")]);
         assert!(own.contains("-c 2048 -C -L"), "{own}");
-        assert_eq!(Ntfs3.mount_options(&level(&[]), Discard::None, None), ["nodiscard"]);
+        assert_eq!(Ntfs3.mount_options(&level(&[]), Discard::None, None), [""; 0]);
         assert!(Ntfs3.content(&level(&[("compression", "1")])).compresses);
         assert_eq!(Ntfs3.content(&level(&[("cluster_size", "64K")])).block_bytes, 64 << 10);
     }

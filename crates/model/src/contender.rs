@@ -228,6 +228,9 @@ pub enum DeviceLevel {
         /// The kernel: its release and the first digits of the hash of its binary, such as
         /// `6.1.192-16c9f89d7291`; as it was written, or empty, before a plan is made.
         kernel: String,
+        /// Virtual time that each system call takes, a price that is stated; 0: none.
+        #[serde(default, skip_serializing_if = "crate::is_default")]
+        syscall_ns: u64,
     },
     /// A block device of the user's. Its contents are lost; only with consent.
     Block {
@@ -297,10 +300,14 @@ impl DeviceLevel {
             Self::Vdisk { size_bytes, model } => {
                 format!("vdisk:{}:model={model}", size_text(*size_bytes))
             }
-            Self::Virtual { size_bytes, model, kernel } => {
+            Self::Virtual { size_bytes, model, kernel, syscall_ns } => {
                 let size = size_text(*size_bytes);
                 let kernel = if kernel.is_empty() { "" } else { &format!(":kernel={kernel}") };
-                format!("virtual:{size}:model={model}{kernel}")
+                let price = match syscall_ns {
+                    0 => String::new(),
+                    price_ns => format!(":syscall_ns={price_ns}"),
+                };
+                format!("virtual:{size}:model={model}{kernel}{price}")
             }
             Self::Block { path, .. } | Self::Directory { path } => path.display().to_string(),
             Self::Elsewhere { .. } => self.to_string(),
@@ -319,10 +326,14 @@ impl fmt::Display for DeviceLevel {
             Self::Vdisk { size_bytes, model } => {
                 write!(f, "{model} of {}, modelled", Bytes(*size_bytes))
             }
-            Self::Virtual { size_bytes, model, kernel } => {
+            Self::Virtual { size_bytes, model, kernel, syscall_ns } => {
                 let release =
                     kernel.rsplit_once('-').map_or(kernel.as_str(), |(release, _)| release);
-                write!(f, "{model} of {}, modelled, Linux {release}", Bytes(*size_bytes))
+                write!(f, "{model} of {}, modelled, Linux {release}", Bytes(*size_bytes))?;
+                match syscall_ns {
+                    0 => Ok(()),
+                    price_ns => write!(f, ", {price_ns} ns a system call"),
+                }
             }
             Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
             Self::Elsewhere { program, what } => write!(f, "{what}, measured by {program}"),

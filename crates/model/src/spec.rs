@@ -161,6 +161,9 @@ pub enum Under {
         model: String,
         /// Where the contents of the disk are kept, in a file without a name; absent: in memory.
         store_dir: Option<PathBuf>,
+        /// Virtual time that each system call takes.
+        #[serde(default)]
+        syscall_ns: u64,
         /// Whether the trial is done twice, and has to come out the same.
         twice: bool,
     },

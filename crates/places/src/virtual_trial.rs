@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 /// Memory of a guest where nothing is said.
 pub const MEMORY_BYTES: u64 = 256 << 20;
-/// What a guest gets beyond the memory that a level asks for: as much as its kernel and this program
-/// take, which a limit of memory under this kernel does not count either.
+/// What a guest gets beyond the memory that a level asks for: as much as its kernel and this
+/// program take, which a limit of memory under this kernel does not count either.
 const OWN_BYTES: u64 = 32 << 20;
 /// The least that a level may ask for: with a quarter less, guests of jfs did nothing but reclaim
 /// memory.
@@ -134,7 +134,7 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
 fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialRecord, TrialError> {
     let TargetSpec::Block {
         size_bytes,
-        under: Under::Guest { kernel, model, store_dir, twice },
+        under: Under::Guest { kernel, model, store_dir, twice, .. },
         ..
     } = &spec.target
     else {
@@ -211,6 +211,10 @@ fn once(
     let options = GuestOptions {
         memory_bytes: memory_bytes(spec),
         seed: seed("guest"),
+        syscall_ns: match spec.target {
+            TargetSpec::Block { under: Under::Guest { syscall_ns, .. }, .. } => syscall_ns,
+            _ => 0,
+        },
         limit: LIMIT,
         ..GuestOptions::new(&kernel.binary)
     };

@@ -200,6 +200,8 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
 const MODELLED: [&str; 2] = [VDISK, VIRTUAL];
 const VDISK: &str = "vdisk";
 const VIRTUAL: &str = "virtual";
+/// Highest price of a system call in virtual time.
+const SYSCALL_MOST_NS: u64 = 1_000_000;
 
 /// `KIND:SIZE:model=MODEL`, and `:kernel=KERNEL` of a guest; `rest` is what follows the kind.
 fn modelled(
@@ -217,11 +219,17 @@ fn modelled(
         return Err(wrong("has no size"));
     }
     let size_bytes = device_bytes(kind, size, place)?;
-    let (mut model, mut kernel) = ("", "");
+    let (mut model, mut kernel, mut syscall_ns) = ("", "", 0);
     for option in options.split(':').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             Some(("model", value)) => model = value,
             Some(("kernel", value)) if kind == VIRTUAL => kernel = value,
+            Some(("syscall_ns", value)) if kind == VIRTUAL => {
+                let price_ns = value.parse().ok().filter(|ns| *ns <= SYSCALL_MOST_NS);
+                syscall_ns = price_ns.ok_or_else(|| {
+                    wrong(&format!("has a price of {value:?} for a system call, 0 to 1000000 ns"))
+                })?;
+            }
             _ => return Err(wrong(&format!("has no option {option:?}"))),
         }
     }
@@ -238,7 +246,7 @@ fn modelled(
     let model = model.to_owned();
     Ok(match kind {
         VDISK => DeviceLevel::Vdisk { size_bytes, model },
-        _ => DeviceLevel::Virtual { size_bytes, model, kernel: kernel.to_owned() },
+        _ => DeviceLevel::Virtual { size_bytes, model, kernel: kernel.to_owned(), syscall_ns },
     })
 }
 

@@ -29,11 +29,16 @@ pub(super) fn scope(header: &RunHeader, sessions: &[RunSession], scores: &[Trial
 fn virtual_on(header: &RunHeader) -> Option<String> {
     let mut all: Vec<String> = Vec::new();
     for contender in &header.plan.contenders {
-        let DeviceLevel::Virtual { model, kernel, .. } = &contender.levels.device else {
+        let DeviceLevel::Virtual { model, kernel, syscall_ns, .. } = &contender.levels.device
+        else {
             return None;
         };
         let release = kernel.rsplit_once('-').map_or(kernel.as_str(), |(release, _)| release);
-        let one = format!("Linux {release} on {model}");
+        let price = match syscall_ns {
+            0 => String::new(),
+            price_ns => format!(" with {price_ns} ns for each system call"),
+        };
+        let one = format!("Linux {release} on {model}{price}");
         if !all.contains(&one) {
             all.push(one);
         }

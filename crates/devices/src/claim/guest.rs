@@ -32,7 +32,7 @@ impl Kind for Guest {
     }
 
     fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
-        let DeviceLevel::Virtual { size_bytes, model, kernel } = level else {
+        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } = level else {
             return Err(wrong_level(level));
         };
         self.fits(level)?;
@@ -40,6 +40,7 @@ impl Kind for Guest {
             ("size_bytes", size_bytes.to_string()),
             ("model", model.clone()),
             ("guest_kernel", kernel.clone()),
+            ("syscall_ns", syscall_ns.to_string()),
         ];
         let target = TargetSpec::Block {
             device: GUEST_DISK.into(),
@@ -49,6 +50,7 @@ impl Kind for Guest {
                 kernel: kernel.clone(),
                 model: model.clone(),
                 store_dir: store_dir(*size_bytes, order.image_dir)?,
+                syscall_ns: *syscall_ns,
                 twice: false,
             },
         };

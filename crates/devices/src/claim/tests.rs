@@ -27,7 +27,12 @@ fn every_level_has_its_kind() {
         DeviceLevel::Brd { size_bytes },
         DeviceLevel::NullBlk { size_bytes },
         DeviceLevel::Vdisk { size_bytes, model: "const".to_owned() },
-        DeviceLevel::Virtual { size_bytes, model: "const".to_owned(), kernel: String::new() },
+        DeviceLevel::Virtual {
+            size_bytes,
+            model: "const".to_owned(),
+            kernel: String::new(),
+            syscall_ns: 0,
+        },
         DeviceLevel::Block { path: path.clone(), size_bytes },
         DeviceLevel::Directory { path },
     ] {

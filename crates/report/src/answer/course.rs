@@ -109,7 +109,7 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
             DeviceLevel::Vdisk { size_bytes, model } => {
                 sized(&format!("modelled {model}"), size_bytes)
             }
-            DeviceLevel::Virtual { size_bytes, model, kernel } => {
+            DeviceLevel::Virtual { size_bytes, model, kernel, .. } => {
                 let release = kernel.rsplit_once('-').map_or("", |(release, _)| release);
                 sized(&format!("guests of Linux {release}, modelled {model}"), size_bytes)
             }
