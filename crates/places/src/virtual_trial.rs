@@ -11,7 +11,7 @@ use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use crate::kernel::{Cache, Kernel};
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
-use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
 use fsarena_vdisk::{DeviceOptions, Discarded, Store, VirtualDevice, builtin};
 use rustix::fs::{Mode, OFlags};
@@ -152,6 +152,13 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
         }
     }
     let mut record: TrialRecord = serde_json::from_str(&first.record)?;
+    if matches!(record.outcome, Outcome::Failed { .. }) {
+        let lines: Vec<&str> = first.console.lines().filter(|line| !line.is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(CONSOLE_LINES)..].join(" | ");
+        let text = format!("the guest's kernel said last: {last}");
+        let notice = Notice::new("guest-console", text, None);
+        record.notices.extend((!last.is_empty()).then_some(notice));
+    }
     record.device.insert("guest_kernel_sha256".to_owned(), found.identity.sha256.clone());
     record.device.insert("guest_hz".to_owned(), found.identity.hz.to_string());
     record.device.insert("guest_memory_bytes".to_owned(), memory_bytes(spec).to_string());
@@ -194,9 +201,13 @@ impl DiskOrder<'_> {
     }
 }
 
+/// Lines of the console that are kept of a trial that failed.
+const CONSOLE_LINES: usize = 6;
+
 /// What one guest left.
 struct Once {
     record: String,
+    console: String,
     contents: Store,
 }
 
@@ -226,7 +237,7 @@ fn once(
     let ran = Guest::new(&options, program).run_task(&task, &mut [&mut disk], &|| stop.asked())?;
     let (contents, _) = disk.into_contents();
     match ran.record {
-        Record::Trial(record) => Ok(Once { record, contents }),
+        Record::Trial(record) => Ok(Once { record, console: ran.console, contents }),
         _ => {
             Err(TrialError::Guest(GuestError::Unexpected { record: "of another task".to_owned() }))
         }
