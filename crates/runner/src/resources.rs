@@ -609,13 +609,14 @@ fn discard_notice() -> Notice {
 fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
     match target {
         TargetSpec::Directory { path } => Some(path.clone()),
-        TargetSpec::Block { device, under, .. } => Some(match under {
-            Under::Image { image, .. } => image.clone(),
-            Under::Made { .. }
-            | Under::Modelled { .. }
-            | Under::Guest { .. }
-            | Under::Real { .. } => device.clone(),
-        }),
+        TargetSpec::Block { device, under, .. } => match under {
+            Under::Image { image, .. } => Some(image.clone()),
+            Under::Made { .. } | Under::Modelled { .. } | Under::Real { .. } => {
+                Some(device.clone())
+            }
+            // It is gone with its guest.
+            Under::Guest { .. } => None,
+        },
         TargetSpec::Memory { .. } => None,
     }
 }

@@ -35,8 +35,9 @@ fn written(counters: &Counters) -> u64 {
     counters["device.written_bytes"]
 }
 
+/// Alone: what others write holds the write-back of a cycle up, beyond its period.
 #[test]
-fn each_cycle_has_its_counters_and_its_quiet() {
+fn loop_alone_each_cycle_has_its_counters_and_its_quiet() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let shares = "shares = { in-place = 1, replace = 1 }";
     let disturb = "disturb = { load = \"create\", files = 20, size = \"4 KiB\", cycles = [2] }";

@@ -137,7 +137,7 @@ fn what_is_no_modelled_disk_is_refused() {
     for (device, words) in [
         ("vdisk:1G:model=hdd-2008", "did you mean hdd-2003 or hdd-2007"),
         ("vdisk:1G", "names no model"),
-        ("vdisk:1G:colour=red", "names no model"),
+        ("vdisk:1G:colour=red", "has no option"),
         ("vdisk", "has no size"),
         ("vdisk:2T:model=hdd-1998", "use a smaller size, or another model"),
     ] {
