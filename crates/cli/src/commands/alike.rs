@@ -34,7 +34,7 @@ pub fn run() -> Result<ExitCode> {
     let store = Store::open_read_only(&db)?;
     let run = store.find("latest")?;
     let (header, records) = (store.header(run)?, store.records(run)?);
-    context::print_text(&text(&header, &records));
+    context::print(&text(&header, &records))?;
     let is_done = records.iter().all(|record| record.outcome == Outcome::Done);
     Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -68,8 +68,8 @@ fn text(header: &RunHeader, records: &[TrialRecord]) -> String {
     let _ = writeln!(out, "all: {}", digits(all));
     let _ = writeln!(
         out,
-        "Compare with another machine: where kernel, fsarena and the versions of mkfs are the same, \
-         each line has to be the same."
+        "Compare with another machine: where kernel, fsarena (this build of it) and the versions of mkfs are the \
+         same, each line has to be the same."
     );
     out
 }
