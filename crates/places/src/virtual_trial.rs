@@ -147,7 +147,6 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
     if *twice {
         let second = once(&found, &program, &disk, spec, stop)?;
         if let Some(what) = first.difference(&second)? {
-            std::fs::write("/tmp/v/a.json", &first.record)?;
             return Err(TrialError::Differs(what));
         }
     }
