@@ -26,7 +26,7 @@ use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::spec::TargetSpec;
-use kind::{Held, Kind, missing};
+use kind::{Kind, Nothing, missing};
 use std::path::Path;
 
 /// Facts of the queue of a device, by name; `name` is the kernel's.
@@ -114,18 +114,6 @@ pub fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
             "not a device that fsarena makes, so it is left alone",
             "",
         )),
-    }
-}
-
-/// Nothing to undo: memory that is taken by a mount.
-#[derive(Debug)]
-struct Nothing;
-
-impl Held for Nothing {
-    fn keep(&mut self) {}
-
-    fn release(&mut self) -> Vec<TargetError> {
-        Vec::new()
     }
 }
 

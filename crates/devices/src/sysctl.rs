@@ -45,7 +45,10 @@ impl Drop for AppliedSysctls {
     }
 }
 
-/// What has to be changed so that these settings are in force; `root` is `/proc/sys`. Settings of
+/// Where the settings of the running kernel are.
+pub const PROC_SYS: &str = "/proc/sys";
+
+/// What has to be changed so that these settings are in force; `root` is [`PROC_SYS`]. Settings of
 /// queues are passed over. Reads and changes nothing.
 ///
 /// # Errors

@@ -58,9 +58,9 @@ fn tune(spec: &mut TrialSpec) -> Result<(), TargetError> {
     let levels = &spec.contender.levels;
     let Some(name) = queue::name_of(&spec.target) else { return Ok(()) };
     let wanted = factor::settings(levels);
-    let changes = queue::plan(&Roots::default(), &name, &factor::queue_settings(levels))?;
+    let changes = queue::plan(&Roots::default(), &name, &factor::queue_settings(&wanted))?;
     let applied =
-        (queue::apply(changes)?, sysctl::apply(sysctl::plan(PROC_SYS.as_ref(), &wanted)?)?);
+        (queue::apply(changes)?, sysctl::apply(sysctl::plan(sysctl::PROC_SYS.as_ref(), &wanted)?)?);
     // What would put them back.
     std::mem::forget(applied);
     spec.device.extend(claim::queue_facts(&name));
@@ -68,8 +68,6 @@ fn tune(spec: &mut TrialSpec) -> Result<(), TargetError> {
         let how = "Buffers of /proc/meminfo, since this kernel has no cachestat";
         spec.device.insert("cold_proof".to_owned(), how.to_owned());
     }
-    spec.device.extend(sysctl::current(PROC_SYS.as_ref(), &wanted));
+    spec.device.extend(sysctl::current(sysctl::PROC_SYS.as_ref(), &wanted));
     Ok(())
 }
-
-const PROC_SYS: &str = "/proc/sys";

@@ -315,6 +315,12 @@ impl DeviceLevel {
     }
 }
 
+/// The release of a guest kernel as a level names it: `6.12.117` of `6.12.117-8444a7d9177f`.
+#[must_use]
+pub fn kernel_release(kernel: &str) -> &str {
+    kernel.rsplit_once('-').map_or(kernel, |(release, _)| release)
+}
+
 impl fmt::Display for DeviceLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -327,8 +333,7 @@ impl fmt::Display for DeviceLevel {
                 write!(f, "{model} of {}, modelled", Bytes(*size_bytes))
             }
             Self::Virtual { size_bytes, model, kernel, syscall_ns } => {
-                let release =
-                    kernel.rsplit_once('-').map_or(kernel.as_str(), |(release, _)| release);
+                let release = kernel_release(kernel);
                 write!(f, "{model} of {}, modelled, Linux {release}", Bytes(*size_bytes))?;
                 match syscall_ns {
                     0 => Ok(()),

@@ -6,25 +6,22 @@
 //! the record here: the host, and the real time that it took. Everything else is the guest's, and
 //! equal for equal specs; with `twice` that is checked.
 
-use crate::disk::ModelledDisk;
+use crate::disk::{DiskOrder, DiskOrderError};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
-use crate::kernel::{Cache, Kernel};
+use crate::kernel::Cache;
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
-use fsarena_vdisk::{DeviceOptions, Discarded, Store, VirtualDevice, builtin};
-use rustix::fs::{Mode, OFlags};
+use fsarena_vdisk::Store;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use std::fs::File;
 use std::io::{self, BufRead, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Memory of a guest where nothing is said.
-pub const MEMORY_BYTES: u64 = 256 << 20;
+const MEMORY_BYTES: u64 = 256 << 20;
 /// What a guest gets beyond the memory that a level asks for: as much as its kernel and this
 /// program take, which a limit of memory under this kernel does not count either.
 const OWN_BYTES: u64 = 32 << 20;
@@ -83,9 +80,7 @@ enum TrialError {
     #[error("the guest kernel {0} is not there any more; see fsarena kernel list")]
     Kernel(String),
     #[error(transparent)]
-    Model(#[from] fsarena_vdisk::UnknownModel),
-    #[error(transparent)]
-    Device(#[from] fsarena_vdisk::DeviceError),
+    Disk(#[from] DiskOrderError),
     #[error("the contents of the disk: {0}")]
     Contents(#[from] io::Error),
     #[error(transparent)]
@@ -121,11 +116,7 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
             TrialRecord { outcome, ..blank.clone() }
         }
     };
-    let threads = record.ranks.first().map(|rank| rank.threads);
     record.ranks = blank.ranks;
-    for (rank, threads) in record.ranks.iter_mut().zip(threads) {
-        rank.threads = threads;
-    }
     record.started_unix_ns = blank.started_unix_ns;
     record.elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
     record
@@ -134,25 +125,44 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
 fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialRecord, TrialError> {
     let TargetSpec::Block {
         size_bytes,
-        under: Under::Guest { kernel, model, store_dir, twice, .. },
+        under: Under::Guest { kernel, model, store_dir, syscall_ns, twice },
         ..
     } = &spec.target
     else {
         return Err(TrialError::OtherPlace);
     };
     let found = kernels.called(kernel).ok_or_else(|| TrialError::Kernel(kernel.clone()))?;
-    let disk = DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() };
-    let program = Program::this(&spec.scratch_dir)?;
-    let first = once(&found, &program, &disk, spec, stop)?;
+    let seed = |label| spec.seed.child(label, 0).tag();
+    let guest = GuestTrial {
+        program: Program::this(&spec.scratch_dir)?,
+        options: GuestOptions {
+            memory_bytes: memory_bytes(spec),
+            seed: seed("guest"),
+            syscall_ns: *syscall_ns,
+            limit: LIMIT,
+            ..GuestOptions::new(&found.binary)
+        },
+        disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() },
+        disk_seed: seed("device"),
+        task: Task::Trial {
+            spec: serde_json::to_string(spec)?,
+            delay_ns: seed("start") % START_WITHIN_NS,
+        },
+    };
+    let Once { record: text, console, contents } = guest.run_once(stop)?;
+    let mut record: TrialRecord = serde_json::from_str(&text)?;
     if *twice {
-        let second = once(&found, &program, &disk, spec, stop)?;
-        if let Some(what) = first.difference(&second)? {
+        let image = image(&contents)?;
+        // The second disk needs the room of the first.
+        drop(contents);
+        let second = guest.run_once(stop)?;
+        if let Some(what) = difference((&text, &image), &second)? {
             return Err(TrialError::Differs(what));
         }
+        record.device.insert("done_twice_image_sha256".to_owned(), image);
     }
-    let mut record: TrialRecord = serde_json::from_str(&first.record)?;
     if matches!(record.outcome, Outcome::Failed { .. }) {
-        let lines: Vec<&str> = first.console.lines().filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&str> = console.lines().filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(CONSOLE_LINES)..].join(" | ");
         let text = format!("the guest's kernel said last: {last}");
         let notice = Notice::new("guest-console", text, None);
@@ -160,10 +170,8 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
     }
     record.device.insert("guest_kernel_sha256".to_owned(), found.identity.sha256.clone());
     record.device.insert("guest_hz".to_owned(), found.identity.hz.to_string());
-    record.device.insert("guest_memory_bytes".to_owned(), memory_bytes(spec).to_string());
-    if *twice {
-        record.device.insert("done_twice_image_sha256".to_owned(), first.image()?);
-    }
+    let memory_bytes = guest.options.memory_bytes.to_string();
+    record.device.insert("guest_memory_bytes".to_owned(), memory_bytes);
     Ok(record)
 }
 
@@ -173,35 +181,17 @@ fn memory_bytes(spec: &TrialSpec) -> u64 {
     asked.unwrap_or(MEMORY_BYTES).next_multiple_of(1 << 20)
 }
 
-/// The disk that a trial is to have.
-struct DiskOrder<'a> {
-    model: &'a str,
-    size_bytes: u64,
-    store_dir: Option<&'a Path>,
-}
-
-impl DiskOrder<'_> {
-    /// An empty one whose angle at the start comes from the seed.
-    fn make(&self, seed: u64) -> Result<ModelledDisk, TrialError> {
-        let sheet = builtin(self.model)?;
-        let options =
-            DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
-        let device = VirtualDevice::new(&sheet, &options)?;
-        let store = match self.store_dir {
-            None => Store::in_memory(self.size_bytes, Discarded::Zeros),
-            Some(dir) => {
-                let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-                let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR);
-                let file = file.map_err(io::Error::from)?;
-                Store::over(File::from(file), self.size_bytes, Discarded::Zeros)?
-            }
-        };
-        Ok(ModelledDisk::new(device, store, None))
-    }
-}
-
 /// Lines of the console that are kept of a trial that failed.
 const CONSOLE_LINES: usize = 6;
+
+/// A trial that can be done again and again, each time in the same guest.
+struct GuestTrial<'a> {
+    program: Program,
+    options: GuestOptions,
+    disk: DiskOrder<'a>,
+    disk_seed: u64,
+    task: Task,
+}
 
 /// What one guest left.
 struct Once {
@@ -210,60 +200,42 @@ struct Once {
     contents: Store,
 }
 
-fn once(
-    kernel: &Kernel,
-    program: &Program,
-    disk: &DiskOrder<'_>,
-    spec: &TrialSpec,
-    stop: &Stop,
-) -> Result<Once, TrialError> {
-    let seed = |label| spec.seed.child(label, 0).tag();
-    let options = GuestOptions {
-        memory_bytes: memory_bytes(spec),
-        seed: seed("guest"),
-        syscall_ns: match spec.target {
-            TargetSpec::Block { under: Under::Guest { syscall_ns, .. }, .. } => syscall_ns,
-            _ => 0,
-        },
-        limit: LIMIT,
-        ..GuestOptions::new(&kernel.binary)
-    };
-    let task = Task::Trial {
-        spec: serde_json::to_string(spec)?,
-        delay_ns: seed("start") % START_WITHIN_NS,
-    };
-    let mut disk = disk.make(seed("device"))?;
-    let ran = Guest::new(&options, program).run_task(&task, &mut [&mut disk], &|| stop.asked())?;
-    let (contents, _) = disk.into_contents();
-    match ran.record {
-        Record::Trial(record) => Ok(Once { record, console: ran.console, contents }),
-        _ => {
-            Err(TrialError::Guest(GuestError::Unexpected { record: "of another task".to_owned() }))
+impl GuestTrial<'_> {
+    fn run_once(&self, stop: &Stop) -> Result<Once, TrialError> {
+        let mut disk = self.disk.make(self.disk_seed)?;
+        let guest = Guest::new(&self.options, &self.program);
+        let ran = guest.run_task(&self.task, &mut [&mut disk], &|| stop.asked())?;
+        let (contents, _) = disk.into_contents();
+        match ran.record {
+            Record::Trial(record) => Ok(Once { record, console: ran.console, contents }),
+            _ => {
+                let record = "of another task".to_owned();
+                Err(TrialError::Guest(GuestError::Unexpected { record }))
+            }
         }
     }
 }
 
-impl Once {
-    /// What is not the same in another one.
-    fn difference(&self, other: &Self) -> Result<Option<String>, TrialError> {
-        let values: [Value; 2] =
-            [serde_json::from_str(&self.record)?, serde_json::from_str(&other.record)?];
-        if let Some(what) = first_difference("record", &values[0], &values[1]) {
-            return Ok(Some(what));
-        }
-        let images = [self.image()?, other.image()?];
-        Ok((images[0] != images[1]).then(|| "the contents of the disk".to_owned()))
+/// What of a second guest is not the same as record and image of the first.
+fn difference(first: (&str, &str), second: &Once) -> Result<Option<String>, TrialError> {
+    let (record, first_image) = first;
+    if record != second.record {
+        let (one, other) = (serde_json::from_str(record)?, serde_json::from_str(&second.record)?);
+        let found = first_difference("record", &one, &other);
+        return Ok(Some(found.unwrap_or_else(|| "the text of the record".to_owned())));
     }
+    let is_other = first_image != image(&second.contents)?;
+    Ok(is_other.then(|| "the contents of the disk".to_owned()))
+}
 
-    /// Hexadecimal SHA-256 of the contents of the disk and their places.
-    fn image(&self) -> io::Result<String> {
-        let mut hash = Sha256::new();
-        self.contents.each_piece(&mut |at, data| {
-            hash.update(at.to_le_bytes());
-            hash.update(data);
-        })?;
-        Ok(crate::kernel::hex(&hash.finalize()))
-    }
+/// Hexadecimal SHA-256 of the contents of a disk and their places.
+fn image(contents: &Store) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    contents.each_piece(&mut |at, data| {
+        hash.update(at.to_le_bytes());
+        hash.update(data);
+    })?;
+    Ok(crate::kernel::hex(&hash.finalize()))
 }
 
 /// The first place at which two documents differ, and both values.
@@ -302,6 +274,21 @@ mod tests {
         assert_eq!(found.as_deref(), Some("record.b[1].c is 3 and 4"));
         let longer = json!({"a": 1, "b": [{"c": 2}]});
         assert!(first_difference("record", &one, &longer).unwrap().starts_with("record.b is [{"));
+    }
+
+    #[test]
+    fn a_second_guest_that_did_otherwise_is_told_apart() {
+        let once = |record: &str, byte: u8| {
+            let mut contents = Store::in_memory(1 << 20, fsarena_vdisk::Discarded::Zeros);
+            contents.write(8, &[byte; 512]).unwrap();
+            Once { record: record.to_owned(), console: String::new(), contents }
+        };
+        let first = once("{\"a\":1}", 7);
+        let image = image(&first.contents).unwrap();
+        let told = |second: &Once| difference((&first.record, &image), second).unwrap();
+        assert_eq!(told(&once("{\"a\":1}", 7)), None);
+        assert_eq!(told(&once("{\"a\":2}", 7)).as_deref(), Some("record.a is 1 and 2"));
+        assert_eq!(told(&once("{\"a\":1}", 8)).as_deref(), Some("the contents of the disk"));
     }
 
     #[test]

@@ -13,13 +13,13 @@ use fsarena_devices::claim::{self, Claimed, Made};
 use fsarena_devices::inventory::{self, Roots};
 use fsarena_devices::mountinfo;
 use fsarena_devices::queue::{self, Applied, QueueChange};
-use fsarena_devices::sysctl::{self, AppliedSysctls, SysctlChange};
+use fsarena_devices::sysctl::{self, AppliedSysctls, PROC_SYS, SysctlChange};
 use fsarena_devices::vet::VettedDevice;
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_filesystems::Backing;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
-use fsarena_model::factor;
+use fsarena_model::factor::{self, Setting};
 use fsarena_model::job::Source;
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -302,10 +302,8 @@ impl<'a> RunResources<'a> {
 
     /// What is to be changed in the queue of the device for a trial at these levels.
     fn queue_changes(&self, levels: &Levels) -> Result<Vec<QueueChange>, RunError> {
-        let settings = factor::queue_settings(levels);
-        // A guest sets its own.
-        let is_here = !settings.is_empty() && !levels.device.is_virtual();
-        let claimed = self.claim_of(levels).filter(|_| is_here);
+        let settings = factor::queue_settings(&settings_here(levels));
+        let claimed = self.claim_of(levels).filter(|_| !settings.is_empty());
         let name = claimed.and_then(|claimed| queue::name_of(&claimed.target()));
         Ok(match name {
             Some(name) => queue::plan(&Roots::default(), &name, &settings)?,
@@ -315,10 +313,7 @@ impl<'a> RunResources<'a> {
 
     /// What is to be changed in the kernel for a trial at these levels.
     fn sysctl_changes(levels: &Levels) -> Result<Vec<SysctlChange>, RunError> {
-        if levels.device.is_virtual() {
-            return Ok(Vec::new());
-        }
-        Ok(sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?)
+        Ok(sysctl::plan(Path::new(PROC_SYS), &settings_here(levels))?)
     }
 
     /// Sets kernel and queue of the device as a trial at these levels wants them. What is given
@@ -473,21 +468,20 @@ impl Tuned {
     }
 }
 
-/// Settings of the kernel.
-const PROC_SYS: &str = "/proc/sys";
+/// The settings that these levels ask of this machine: a guest sets its own.
+fn settings_here(levels: &Levels) -> Vec<Setting> {
+    if levels.device.is_virtual() { Vec::new() } else { factor::settings(levels) }
+}
 
 /// The settings of the kernel that these levels ask for, as they are in force now.
 pub(crate) fn sysctl_facts(levels: &Levels) -> Vec<(String, String)> {
-    if levels.device.is_virtual() {
-        return Vec::new();
-    }
-    sysctl::current(Path::new(PROC_SYS), &factor::settings(levels))
+    sysctl::current(Path::new(PROC_SYS), &settings_here(levels))
 }
 
 /// Looks whether a device that is there offers the queue settings of these levels: the user's own,
 /// or for an image any loop device, since all have one driver.
 fn offered_before(levels: &Levels) -> Result<(), RunError> {
-    let settings = factor::queue_settings(levels);
+    let settings = factor::queue_settings(&settings_here(levels));
     if settings.is_empty() || !needs_claim(levels) {
         return Ok(());
     }
@@ -545,11 +539,8 @@ pub(crate) fn check_sources(
 /// Refuses settings of queue and kernel that are not offered, as far as that is known before there
 /// is a device.
 pub(crate) fn check_tuning(levels: &Levels) -> Result<(), RunError> {
-    if levels.device.is_virtual() {
-        return Ok(());
-    }
     offered_before(levels)?;
-    sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?;
+    sysctl::plan(Path::new(PROC_SYS), &settings_here(levels))?;
     Ok(())
 }
 

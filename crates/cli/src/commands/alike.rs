@@ -68,8 +68,8 @@ fn text(header: &RunHeader, records: &[TrialRecord]) -> String {
     let _ = writeln!(out, "all: {}", digits(all));
     let _ = writeln!(
         out,
-        "Compare with another machine: where kernel, fsarena (this build of it) and the versions of mkfs are the \
-         same, each line has to be the same."
+        "Compare with another machine: where kernel, fsarena (this build of it) and the versions \
+         of mkfs are the same, each line has to be the same."
     );
     out
 }

@@ -1,7 +1,7 @@
 //! The disk of a guest kernel: it is there when the guest is, one trial long, so that a claim holds
 //! nothing.
 
-use super::kind::{Claimed, Held, Kind, Order, wrong_level};
+use super::kind::{Claimed, Kind, Nothing, Order, wrong_level};
 use super::vdisk::{modelled, store_dir};
 use crate::TargetError;
 use crate::inventory::Roots;
@@ -56,16 +56,5 @@ impl Kind for Guest {
         };
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into();
         Ok(Claimed { held: Box::new(Nothing), target, facts, notices: Vec::new() })
-    }
-}
-
-#[derive(Debug)]
-struct Nothing;
-
-impl Held for Nothing {
-    fn keep(&mut self) {}
-
-    fn release(&mut self) -> Vec<TargetError> {
-        Vec::new()
     }
 }

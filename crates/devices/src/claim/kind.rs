@@ -113,6 +113,18 @@ pub(super) trait Held: Debug + Send {
     fn release(&mut self) -> Vec<TargetError>;
 }
 
+/// Nothing to undo: memory that is taken by a mount, or a disk that is there with its guest.
+#[derive(Debug)]
+pub(super) struct Nothing;
+
+impl Held for Nothing {
+    fn keep(&mut self) {}
+
+    fn release(&mut self) -> Vec<TargetError> {
+        Vec::new()
+    }
+}
+
 /// A target that is ours until it is released.
 #[derive(Debug)]
 pub struct Claimed {

@@ -63,7 +63,7 @@ impl Fake {
 fn settings(queue: &QueueLevel) -> Vec<(&'static str, String)> {
     let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
     let levels = Levels::plain(FsLevel::plain("ext4"), device);
-    factor::queue_settings(&Levels { queue: queue.clone(), ..levels })
+    factor::queue_settings(&factor::settings(&Levels { queue: queue.clone(), ..levels }))
 }
 
 fn read_ahead(kib: u64) -> QueueLevel {

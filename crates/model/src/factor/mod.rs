@@ -75,14 +75,14 @@ pub fn settings(levels: &Levels) -> Vec<Setting> {
     all().into_iter().filter_map(|factor| factor.setting(&factor.get(levels))).collect()
 }
 
-/// The settings of the device's queue that these levels ask for: file and text.
+/// Those of them that are of the device's queue: file and text.
 #[must_use]
-pub fn queue_settings(levels: &Levels) -> Vec<(&'static str, String)> {
-    let queue = |setting| match setting {
-        Setting::Queue(file, text) => Some((file, text)),
+pub fn queue_settings(settings: &[Setting]) -> Vec<(&'static str, String)> {
+    let queue = |setting: &Setting| match setting {
+        Setting::Queue(file, text) => Some((*file, text.clone())),
         Setting::Sysctl(..) => None,
     };
-    settings(levels).into_iter().filter_map(queue).collect()
+    settings.iter().filter_map(queue).collect()
 }
 
 /// What the settings that are factors were in a trial, in words, by the key of the factor: from
@@ -201,13 +201,13 @@ mod tests {
 
     #[test]
     fn queue_settings_are_files_of_sysfs() {
-        assert!(queue_settings(&plain()).is_empty());
+        assert!(queue_settings(&settings(&plain())).is_empty());
         let queue = QueueLevel {
             scheduler: Some("bfq".to_owned()),
             read_ahead_bytes: Some(128 << 10),
             write_cache: Some(WriteCache::WriteThrough),
         };
-        let files = queue_settings(&Levels { queue, ..plain() });
+        let files = queue_settings(&settings(&Levels { queue, ..plain() }));
         assert_eq!(files[1], ("read_ahead_kb", "128".to_owned()));
         assert_eq!(files[2], ("write_cache", "write through".to_owned()));
     }

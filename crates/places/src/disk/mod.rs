@@ -11,5 +11,5 @@ mod server;
 
 pub use constant::ConstantDisk;
 pub use message::{Description, Features, Op, Request, Status};
-pub use modelled::ModelledDisk;
+pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
 pub use server::{Disk, DiskError, ServeError, serve};

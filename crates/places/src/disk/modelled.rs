@@ -3,11 +3,59 @@
 use super::message::{Description, Features, Op, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{
-    Completion, Outcome, Request as ModelRequest, SECTOR_BYTES, Store, VirtualDevice, WriteLog,
+    Completion, DeviceError, DeviceOptions, Discarded, Outcome, Request as ModelRequest,
+    SECTOR_BYTES, Store, UnknownModel, VirtualDevice, WriteLog, builtin,
 };
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// Largest read or write: the default of most disks.
 const TRANSFER_MAX_BYTES: u32 = 1 << 20;
+
+/// A disk to be made: its model and size, and where its contents are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct DiskOrder<'a> {
+    pub model: &'a str,
+    pub size_bytes: u64,
+    /// A directory, for a file without a name; absent: memory.
+    pub store_dir: Option<&'a Path>,
+}
+
+/// Why a disk could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskOrderError {
+    #[error(transparent)]
+    Model(#[from] UnknownModel),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("a file for the disk: {0}")]
+    File(#[from] io::Error),
+}
+
+impl DiskOrder<'_> {
+    /// An empty one whose angle at the start comes from the seed.
+    ///
+    /// # Errors
+    /// Where there is no such model, it cannot have this size, or its file cannot be made.
+    pub fn make(&self, seed: u64) -> Result<ModelledDisk, DiskOrderError> {
+        let sheet = builtin(self.model)?;
+        let options =
+            DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
+        let device = VirtualDevice::new(&sheet, &options)?;
+        let store = match self.store_dir {
+            None => Store::in_memory(self.size_bytes, Discarded::Zeros),
+            Some(dir) => {
+                let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+                let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR);
+                let file = File::from(file.map_err(io::Error::from)?);
+                Store::over(file, self.size_bytes, Discarded::Zeros)?
+            }
+        };
+        Ok(ModelledDisk::new(device, store, None))
+    }
+}
 
 /// A virtual device and what is on it.
 ///
@@ -157,7 +205,7 @@ fn model_request(request: &Request) -> Option<ModelRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_vdisk::{DeviceOptions, Discarded, EntryKind, Fault, FaultKind};
+    use fsarena_vdisk::{EntryKind, Fault, FaultKind};
 
     const SIZE_BYTES: u64 = 1 << 30;
 

@@ -2,11 +2,8 @@
 
 use super::NativeError;
 use super::serve::{Served, serve};
-use crate::disk::ModelledDisk;
-use fsarena_vdisk::{
-    DeviceOptions, Discarded, Question, ServedDisk, Sheet, Store, VirtualDevice, builtin,
-};
-use rustix::fs::{Mode, OFlags};
+use crate::disk::{DiskOrder, DiskOrderError, ModelledDisk};
+use fsarena_vdisk::{Question, ServedDisk};
 use rustix::mm::{MlockAllFlags, mlockall};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::num::NonZeroU64;
@@ -80,22 +77,9 @@ fn stay_awake() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-fn fresh(told: &ServedDisk, seed: u64) -> Result<ModelledDisk, NativeError> {
-    let sheet: Sheet = builtin(&told.model)?;
-    let options =
-        DeviceOptions { size_bytes: Some(told.size_bytes), seed, ..DeviceOptions::default() };
-    let device = VirtualDevice::new(&sheet, &options)?;
-    let store = match &told.store_dir {
-        None => Store::in_memory(told.size_bytes, Discarded::Zeros),
-        Some(dir) => {
-            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-            let file = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)
-                .map_err(|error| NativeError::io("a file for the disk")(error.into()))?;
-            Store::over(file.into(), told.size_bytes, Discarded::Zeros)
-                .map_err(NativeError::io("a file for the disk"))?
-        }
-    };
-    Ok(ModelledDisk::new(device, store, None))
+fn fresh(told: &ServedDisk, seed: u64) -> Result<ModelledDisk, DiskOrderError> {
+    let store_dir = told.store_dir.as_deref();
+    DiskOrder { model: &told.model, size_bytes: told.size_bytes, store_dir }.make(seed)
 }
 
 /// Answers one who asks, if it is root, until it goes.

@@ -21,9 +21,7 @@ pub enum NativeError {
     #[error("what to serve was not understood: {0}")]
     Told(String),
     #[error(transparent)]
-    Model(#[from] fsarena_vdisk::UnknownModel),
-    #[error(transparent)]
-    Device(#[from] fsarena_vdisk::DeviceError),
+    Disk(#[from] crate::disk::DiskOrderError),
     #[error("{what}: {source}")]
     Io { what: &'static str, source: std::io::Error },
 }

@@ -4,7 +4,7 @@ use super::model::{AnswerRow, Course, Mark};
 use crate::context::Run;
 use crate::verdict::rule::scope_sentence;
 use crate::verdict::text::about;
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{DeviceLevel, kernel_release};
 use fsarena_model::run::{RunPlan, RunState};
 use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{Rule, StopWhy};
@@ -110,7 +110,7 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
                 sized(&format!("modelled {model}"), size_bytes)
             }
             DeviceLevel::Virtual { size_bytes, model, kernel, .. } => {
-                let release = kernel.rsplit_once('-').map_or("", |(release, _)| release);
+                let release = kernel_release(kernel);
                 sized(&format!("guests of Linux {release}, modelled {model}"), size_bytes)
             }
             DeviceLevel::Block { path, .. } => path.display().to_string(),
