@@ -63,6 +63,22 @@ pub struct RunPlace {
     pub cpus: Vec<usize>,
     /// The user's devices under test: those of [`RunPlan::block_paths`], in its order.
     pub devices: Vec<DeviceIdentity>,
+    /// Guest kernels that are files of the user's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_files: Vec<KernelFile>,
+}
+
+/// A guest kernel that is a file of the user's, as it was when the RUN began.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct KernelFile {
+    /// As the level of a device names it: release and first digits of the hash.
+    pub level: String,
+    /// Absolute path.
+    pub path: PathBuf,
+    /// SHA-256 of the file, 64 hex digits.
+    pub sha256: String,
+    /// Ticks a second.
+    pub hz: u32,
 }
 
 /// One uninterrupted piece of a RUN: the first, and one more for each resume.

@@ -5,7 +5,7 @@ use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
 use crate::outcome::Notice;
 use crate::phase::{Phase, Workload};
-use crate::run::RunHeader;
+use crate::run::{KernelFile, RunHeader};
 use crate::seed::Seed;
 use crate::worker::UserIds;
 use schemars::JsonSchema;
@@ -157,6 +157,10 @@ pub enum Under {
     Guest {
         /// As the level of the device names it.
         kernel: String,
+        /// The kernel, where it is a file of the user's; absent: it is one of those that were built
+        /// here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kernel_file: Option<KernelFile>,
         /// Name of the model.
         model: String,
         /// Where the contents of the disk are kept, in a file without a name; absent: in memory.

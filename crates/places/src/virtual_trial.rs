@@ -8,15 +8,17 @@
 
 use crate::disk::{DiskOrder, DiskOrderError};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
-use crate::kernel::Cache;
+use crate::kernel::{Cache, sha256_of};
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
+use fsarena_model::run::KernelFile;
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
 use fsarena_vdisk::Store;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -79,6 +81,10 @@ enum TrialError {
     OtherPlace,
     #[error("the guest kernel {0} is not there any more; see fsarena kernel list")]
     Kernel(String),
+    #[error("the guest kernel {path} cannot be read: {error}")]
+    KernelFile { path: PathBuf, error: io::Error },
+    #[error("the guest kernel {0} is not the file any more that the RUN began with")]
+    KernelChanged(PathBuf),
     #[error(transparent)]
     Disk(#[from] DiskOrderError),
     #[error("the contents of the disk: {0}")]
@@ -97,6 +103,9 @@ impl TrialError {
     fn remedy(&self) -> Option<&'static str> {
         match self {
             Self::Guest(GuestError::TimedOut { .. }) => Some("use less work, or another model"),
+            Self::KernelFile { .. } | Self::KernelChanged(_) => {
+                Some("begin a new RUN, with a copy that no build replaces")
+            }
             Self::Differs(_) => Some("check the kernel (fsarena kernel check), and report this"),
             _ => None,
         }
@@ -125,13 +134,16 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
 fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialRecord, TrialError> {
     let TargetSpec::Block {
         size_bytes,
-        under: Under::Guest { kernel, model, store_dir, syscall_ns, twice },
+        under: Under::Guest { kernel, kernel_file, model, store_dir, syscall_ns, twice },
         ..
     } = &spec.target
     else {
         return Err(TrialError::OtherPlace);
     };
-    let found = kernels.called(kernel).ok_or_else(|| TrialError::Kernel(kernel.clone()))?;
+    let booted = match kernel_file {
+        Some(file) => BootedKernel::of_file(file)?,
+        None => BootedKernel::built(kernels, kernel)?,
+    };
     let seed = |label| spec.seed.child(label, 0).tag();
     let guest = GuestTrial {
         program: Program::this(&spec.scratch_dir)?,
@@ -140,7 +152,7 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
             seed: seed("guest"),
             syscall_ns: *syscall_ns,
             limit: LIMIT,
-            ..GuestOptions::new(&found.binary)
+            ..GuestOptions::new(&booted.binary)
         },
         disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() },
         disk_seed: seed("device"),
@@ -168,11 +180,39 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
         let notice = Notice::new("guest-console", text, None);
         record.notices.extend((!last.is_empty()).then_some(notice));
     }
-    record.device.insert("guest_kernel_sha256".to_owned(), found.identity.sha256.clone());
-    record.device.insert("guest_hz".to_owned(), found.identity.hz.to_string());
+    record.device.insert("guest_kernel_sha256".to_owned(), booted.sha256);
+    record.device.insert("guest_hz".to_owned(), booted.hz.to_string());
     let memory_bytes = guest.options.memory_bytes.to_string();
     record.device.insert("guest_memory_bytes".to_owned(), memory_bytes);
     Ok(record)
+}
+
+/// The kernel of a trial.
+struct BootedKernel {
+    binary: PathBuf,
+    sha256: String,
+    /// Ticks a second.
+    hz: u32,
+}
+
+impl BootedKernel {
+    /// One that was built here.
+    fn built(kernels: &Cache, level: &str) -> Result<Self, TrialError> {
+        let found = kernels.called(level).ok_or_else(|| TrialError::Kernel(level.to_owned()))?;
+        let (sha256, hz) = (found.identity.sha256, found.identity.hz);
+        Ok(Self { binary: found.binary, sha256, hz })
+    }
+
+    /// A file, which may have been built again since the RUN began.
+    fn of_file(file: &KernelFile) -> Result<Self, TrialError> {
+        let path: &Path = &file.path;
+        let read = |error| TrialError::KernelFile { path: path.to_owned(), error };
+        let sha256 = sha256_of(path).map_err(read)?;
+        if sha256 != file.sha256 {
+            return Err(TrialError::KernelChanged(path.to_owned()));
+        }
+        Ok(Self { binary: path.to_owned(), sha256, hz: file.hz })
+    }
 }
 
 /// Of the guest, in whole MiB.

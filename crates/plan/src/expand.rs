@@ -152,6 +152,10 @@ fn find_devices(experiment: &mut Experiment, rules: &dyn Rules) -> Result<(), Pl
         if let DeviceLevel::Virtual { kernel, .. } = &mut device.value {
             match rules.guest_kernel(kernel) {
                 Ok(found) => *kernel = found,
+                Err(reason) if kernel.contains('/') => {
+                    let what = "this device names a file as its guest kernel";
+                    return Err(PlanError::new(&device.place, what, reason));
+                }
                 // Which machine has one is not known to who writes an experiment.
                 Err(_) if kernel.is_empty() => {}
                 Err(reason) => {
@@ -170,6 +174,18 @@ fn find_devices(experiment: &mut Experiment, rules: &dyn Rules) -> Result<(), Pl
             return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
         }
         device.value = DeviceLevel::Block { path: path.clone(), size_bytes };
+    }
+    each_once(&experiment.factors.device)
+}
+
+/// Refuses two devices that name the same kernel in two ways.
+fn each_once(devices: &[At<DeviceLevel>]) -> Result<(), PlanError> {
+    for (at, device) in devices.iter().enumerate() {
+        if device.value.is_virtual() && devices[..at].iter().any(|it| it.value == device.value) {
+            let what =
+                format!("{} is there twice: both kernels are the same", device.value.written());
+            return Err(PlanError::new(&device.place, what, "keep one of them"));
+        }
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub use experiment::{
 pub use files::{Outside, ReadFile, Rules, Survey, Surveyed};
 pub use fs_entry::FsEntry;
 pub use notices::notices;
-pub use options::{apply, from_options};
+pub use options::{apply, from_options, kernel_files};
 pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::QuestionPattern;

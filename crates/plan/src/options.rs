@@ -18,6 +18,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::verdict::Rule;
+use std::path::PathBuf;
 
 /// The experiment with every option put in but `--scale`; its `text` stays as it was read.
 ///
@@ -89,6 +90,9 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
             return Err(PlanError::new(&place, "this device needs file systems", remedy));
         }
     }
+    if let Some(kernel) = &overrides.kernel {
+        name_kernel(&mut factors.device, kernel)?;
+    }
     for factor in factor::all() {
         let Some(text) = overrides.levels.get(factor.key()) else { continue };
         let place = Span::Factor(factor.info().flag);
@@ -96,6 +100,46 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
         factors.levels.insert(factor.key(), axis(&pieces(text, &place)?, &place, read)?);
     }
     Ok(())
+}
+
+/// Has every device in a guest that names no kernel name this one.
+fn name_kernel(devices: &mut [At<DeviceLevel>], named: &str) -> Result<(), PlanError> {
+    let place = Span::Option("--kernel");
+    text::guest_kernel(named, &place)?;
+    let mut is_taken = false;
+    for device in devices {
+        if let DeviceLevel::Virtual { kernel, .. } = &mut device.value
+            && kernel.is_empty()
+        {
+            named.clone_into(kernel);
+            is_taken = true;
+        }
+    }
+    if is_taken {
+        return Ok(());
+    }
+    let what = "no device is in a guest kernel that is not named already";
+    Err(PlanError::new(&place, what, "use it with --on virtual:8G:model=hdd-2007"))
+}
+
+/// The files that devices name as their guest kernels, in their order.
+///
+/// # Errors
+/// The first option that cannot be read.
+pub fn kernel_files(
+    experiment: &Experiment,
+    overrides: &Overrides,
+) -> Result<Vec<PathBuf>, PlanError> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for device in apply(experiment, overrides)?.factors.device {
+        if let DeviceLevel::Virtual { kernel, .. } = device.value
+            && kernel.contains('/')
+            && !found.iter().any(|path| path.as_os_str() == kernel.as_str())
+        {
+            found.push(PathBuf::from(kernel));
+        }
+    }
+    Ok(found)
 }
 
 fn axis<T: PartialEq>(

@@ -9,6 +9,9 @@ pub struct Overrides {
     pub fs: Option<String>,
     /// `--on`, each: `loop:2G`, `ram:512M`, `/a/directory` (made absolute by the caller).
     pub on: Vec<String>,
+    /// `--kernel`: the guest kernel of every device in a guest that names none: a release, or
+    /// a path (made absolute by the caller).
+    pub kernel: Option<String>,
     /// `--workload`: `small-files,big-file`: names of the experiment's or of the built-in ones, or
     /// paths of fio job files, which end in `.fio`.
     pub workloads: Option<String>,

@@ -8,7 +8,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor::{Factor, LevelError};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use fsarena_model::verdict::Rule;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Longest path that the kernel takes, with the zero at its end (limits.h).
 pub(crate) const PATH_MAX: u64 = 4096;
@@ -223,7 +223,10 @@ fn modelled(
     for option in options.split(':').filter(|option| !option.is_empty()) {
         match option.split_once('=') {
             Some(("model", value)) => model = value,
-            Some(("kernel", value)) if kind == VIRTUAL => kernel = value,
+            Some(("kernel", value)) if kind == VIRTUAL => {
+                guest_kernel(value, place)?;
+                kernel = value;
+            }
             Some(("syscall_ns", value)) if kind == VIRTUAL => {
                 let price_ns = value.parse().ok().filter(|ns| *ns <= SYSCALL_MOST_NS);
                 syscall_ns = price_ns.ok_or_else(|| {
@@ -248,6 +251,22 @@ fn modelled(
         VDISK => DeviceLevel::Vdisk { size_bytes, model },
         _ => DeviceLevel::Virtual { size_bytes, model, kernel: kernel.to_owned(), syscall_ns },
     })
+}
+
+/// A guest kernel: a release, or the absolute path of a file, which need not be there.
+pub(crate) fn guest_kernel(text: &str, place: &Span) -> Result<(), PlanError> {
+    let path = Path::new(text);
+    if text.contains('/') && !path.is_absolute() {
+        let what = format!("{text:?} is a relative path of a guest kernel");
+        return Err(PlanError::new(place, what, "write the whole path, from /"));
+    }
+    match text.contains([':', ',']) {
+        true => {
+            let what = format!("{text:?} is the path of a guest kernel with a colon or a comma");
+            Err(PlanError::new(place, what, "give the file another name"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The size of a device that is made.

@@ -12,7 +12,7 @@ use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
-use fsarena_places::kernel::Cache;
+use fsarena_places::kernel::{Kernels, Named};
 use fsarena_places::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_plan::Rules;
 use fsarena_process::cmd;
@@ -27,7 +27,7 @@ pub fn drop_unavailable(
     plan: &mut RunPlan,
     is_root: bool,
     roots: &fsarena_metrics::Roots,
-    kernels: &Cache,
+    kernels: &Kernels,
 ) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (index, contender) in plan.contenders.iter().enumerate() {
@@ -70,7 +70,7 @@ pub fn drop_unavailable(
 }
 
 /// Whether a guest kernel has what a driver needs.
-fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Cache) -> Availability {
+fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Kernels) -> Availability {
     let missing = |reason: String| Availability::Missing { reason, package: None };
     let DeviceLevel::Virtual { kernel, .. } = &levels.device else {
         return missing(format!("{} is no device of a guest", levels.device));
@@ -87,16 +87,24 @@ fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Cache) -> Availa
                       --trimmed 6)";
         return missing(reason.to_owned());
     }
-    let Some(found) = kernels.called(kernel) else {
-        return missing(format!("the guest kernel {kernel} is not there any more"));
+    let lacks = |named: Named<'_>| {
+        let fstype = driver.kernel_type().filter(|fstype| !named.has_filesystem(fstype))?;
+        Some(match named {
+            Named::Built(built) => format!(
+                "the guest kernel {kernel} ({}) has no {fstype}; fsarena kernel build makes one \
+                 with all file systems",
+                built.identity.config
+            ),
+            Named::File { about, .. } => format!(
+                "the guest kernel {} has no {fstype}; build it with that file system",
+                about.path.display()
+            ),
+        })
     };
-    match driver.kernel_type() {
-        Some(fstype) if !found.has_filesystem(fstype) => missing(format!(
-            "the guest kernel {kernel} ({}) has no {fstype}; fsarena kernel build makes one with \
-             all file systems",
-            found.identity.config
-        )),
-        _ => fsarena_filesystems::tools_availability(driver, &cmd::SearchPath::from_env()),
+    match kernels.named(kernel, lacks) {
+        None => missing(format!("the guest kernel {kernel} is not there any more")),
+        Some(Some(reason)) => missing(reason),
+        Some(None) => fsarena_filesystems::tools_availability(driver, &cmd::SearchPath::from_env()),
     }
 }
 
@@ -183,13 +191,13 @@ fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>)
 /// The rules of the drivers of this program, and the guest kernels that there are.
 #[derive(Clone, Debug, Default)]
 pub struct DriverRules {
-    kernels: Option<Cache>,
+    kernels: Option<Kernels>,
 }
 
 impl DriverRules {
     /// With these guest kernels.
     #[must_use]
-    pub fn new(kernels: Cache) -> Self {
+    pub fn new(kernels: Kernels) -> Self {
         Self { kernels: Some(kernels) }
     }
 }
@@ -212,13 +220,9 @@ impl Rules for DriverRules {
     }
 
     fn guest_kernel(&self, name: &str) -> Result<String, String> {
-        let kernels = self.kernels.iter().flat_map(Cache::list).map(|it| it.identity.level());
-        let known: Vec<String> = kernels.collect();
-        let found = self.kernels.as_ref().and_then(|kernels| kernels.of_release(name));
-        match found {
-            Some(kernel) => Ok(kernel.identity.level()),
-            None if known.is_empty() => Err("build it: fsarena kernel build".to_owned()),
-            None => Err(format!("none is called {name:?}; there are {}", known.join(", "))),
+        match &self.kernels {
+            Some(kernels) => kernels.level(name),
+            None => Err("build it: fsarena kernel build".to_owned()),
         }
     }
 

@@ -45,6 +45,9 @@ pub struct Now<'a> {
     pub devices: &'a [(PathBuf, Option<DeviceIdentity>)],
     /// Version line of the program that makes each file system, by its name.
     pub tools: &'a BTreeMap<String, Option<String>>,
+    /// SHA-256 of each file of the user's that is a guest kernel, as far as it can be read; those
+    /// of trials that are left.
+    pub kernel_files: &'a BTreeMap<PathBuf, Option<String>>,
 }
 
 /// What has changed since the RUN began, in words; empty where it can go on.
@@ -72,6 +75,18 @@ pub fn differences(header: &RunHeader, records: &[TrialRecord], now: &Now<'_>) -
         found.extend(changes.iter().map(|change| format!("{place}: {change}")));
     }
     found.extend(tool_differences(records, now.tools));
+    for file in &place.kernel_files {
+        let path = file.path.display();
+        match now.kernel_files.get(&file.path) {
+            Some(None) => found.push(format!("the guest kernel {path}: it cannot be read")),
+            Some(Some(is)) if *is != file.sha256 => found.push(format!(
+                "the guest kernel {path}: its SHA-256 began with {} and begins with {}",
+                first(&file.sha256),
+                first(is)
+            )),
+            Some(Some(_)) | None => {}
+        }
+    }
     found
 }
 
@@ -246,7 +261,7 @@ pub fn rest(plan: &RunPlan, records: &[TrialRecord], looks: &[InterimAnalysis]) 
 mod tests {
     use super::*;
     use fsarena_model::contender::DeviceLevel;
-    use fsarena_model::run::RunPlace;
+    use fsarena_model::run::{KernelFile, RunPlace};
     use fsarena_testkit::records;
 
     fn begun() -> RunHeader {
@@ -292,6 +307,7 @@ mod tests {
             user: None,
             cpus: Vec::new(),
             devices,
+            kernel_files: Vec::new(),
         };
         let header = records::header(contenders, vec![records::big_file()], 1);
         RunHeader { host: host(), place: Some(place), ..header }
@@ -300,10 +316,17 @@ mod tests {
     fn changes(host: &Host, hash: &str, device: Option<DeviceIdentity>) -> Vec<String> {
         let tools = BTreeMap::new();
         let devices = [(PathBuf::from(A), device)];
-        let now = Now { host, program_sha256: hash, devices: &devices, tools: &tools };
+        let now = Now {
+            host,
+            program_sha256: hash,
+            devices: &devices,
+            tools: &tools,
+            kernel_files: NO_FILES,
+        };
         differences(&header(), &[], &now)
     }
 
+    const NO_FILES: &BTreeMap<PathBuf, Option<String>> = &BTreeMap::new();
     const HASH: &str = "0123456789abcdef";
     const A: &str = "/dev/disk/a";
     const B: &str = "/dev/disk/b";
@@ -322,7 +345,13 @@ mod tests {
             let host = Host { boot_id: boot.to_owned(), ..host() };
             let devices = [(A.into(), Some(first.clone())), (B.into(), Some(second.clone()))];
             let tools = BTreeMap::new();
-            let now = Now { host: &host, program_sha256: HASH, devices: &devices, tools: &tools };
+            let now = Now {
+                host: &host,
+                program_sha256: HASH,
+                devices: &devices,
+                tools: &tools,
+                kernel_files: NO_FILES,
+            };
             differences(&header, &[], &now)
         };
         for boot in ["a", "b"] {
@@ -427,8 +456,47 @@ mod tests {
     fn a_run_of_the_first_version_is_refused() {
         let header = RunHeader { place: None, ..header() };
         let tools = BTreeMap::new();
-        let now = Now { host: &host(), program_sha256: HASH, devices: &[], tools: &tools };
+        let now = Now {
+            host: &host(),
+            program_sha256: HASH,
+            devices: &[],
+            tools: &tools,
+            kernel_files: NO_FILES,
+        };
         assert_eq!(differences(&header, &[], &now).len(), 1);
+    }
+
+    /// Only of those that are still needed anything is known.
+    #[test]
+    fn a_guest_kernel_that_was_built_anew_is_a_change() {
+        let mut header = header();
+        let path = PathBuf::from("/src/linux");
+        let file = KernelFile {
+            level: "6.1.7-0123456789ab".to_owned(),
+            path: path.clone(),
+            sha256: HASH.to_owned(),
+            hz: 250,
+        };
+        header.place.as_mut().unwrap().kernel_files.push(file);
+        let changes = |files: &BTreeMap<PathBuf, Option<String>>| {
+            let (host, tools) = (host(), BTreeMap::new());
+            let now = Now {
+                host: &host,
+                program_sha256: HASH,
+                devices: &[],
+                tools: &tools,
+                kernel_files: files,
+            };
+            differences(&header, &[], &now)
+        };
+        assert_eq!(changes(NO_FILES), [""; 0]);
+        let is = |sha256: Option<&str>| [(path.clone(), sha256.map(str::to_owned))].into();
+        assert_eq!(changes(&is(Some(HASH))), [""; 0]);
+        assert_eq!(changes(&is(None)), ["the guest kernel /src/linux: it cannot be read"]);
+        let other = changes(&is(Some("fedcba9876543210")));
+        let words = "the guest kernel /src/linux: its SHA-256 began with 0123456789ab and begins \
+                     with fedcba987654";
+        assert_eq!(other, [words]);
     }
 
     #[test]

@@ -30,7 +30,12 @@ pub(crate) fn trial_spec(
     let source_cache = workload.source.as_ref().map(|_| source_cache(plan, &contender.levels));
     let predicted = predicted(&contender.levels);
     let mut target = resources.trial_target(&contender.levels);
-    if let TargetSpec::Block { under: Under::Guest { twice, .. }, .. } = &mut target.target {
+    if let TargetSpec::Block { under, .. } = &mut target.target
+        && let Under::Guest { kernel, kernel_file, twice, .. } = under
+    {
+        let place = request.header.place.as_ref();
+        let mut files = place.into_iter().flat_map(|place| &place.kernel_files);
+        *kernel_file = files.find(|file| file.level == *kernel).cloned();
         let is_of_contender = |earlier: &Slot| earlier.contender == slot.contender;
         *twice = !plan.schedule[..sequence].iter().any(is_of_contender);
     }

@@ -159,6 +159,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             user: None,
             cpus: Vec::new(),
             devices: Vec::new(),
+            kernel_files: Vec::new(),
         }),
     }
 }

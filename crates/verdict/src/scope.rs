@@ -2,7 +2,7 @@
 
 use crate::compare::machine_line;
 use crate::view::Scope;
-use fsarena_model::contender::{DeviceLevel, kernel_release};
+use fsarena_model::contender::{Contender, DeviceLevel, kernel_release};
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use std::collections::BTreeSet;
@@ -33,7 +33,16 @@ fn virtual_on(header: &RunHeader) -> Option<String> {
         else {
             return None;
         };
-        let release = kernel_release(kernel);
+        let is_other = |contender: &Contender| match &contender.levels.device {
+            DeviceLevel::Virtual { kernel: other, .. } => {
+                other != kernel && kernel_release(other) == kernel_release(kernel)
+            }
+            _ => false,
+        };
+        let release = match header.plan.contenders.iter().any(is_other) {
+            true => kernel,
+            false => kernel_release(kernel),
+        };
         let price = match syscall_ns {
             0 => String::new(),
             price_ns => format!(" with {price_ns} ns for each system call"),

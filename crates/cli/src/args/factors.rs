@@ -101,8 +101,8 @@ mod tests {
         },
     };
     /// Picks where a trial is carried out.
-    static KERNEL: Shape = Shape {
-        key: "kernel",
+    static GUEST: Shape = Shape {
+        key: "guest",
         default: "running",
         acts_on: ActsOn::Place,
         read: |text| (!text.is_empty()).then(|| text.to_owned()),
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn shapes_to_come_need_no_other_change() {
-        for shape in [&MODEL, &KERNEL, &RANKS] {
+        for shape in [&MODEL, &GUEST, &RANKS] {
             factor::register(shape);
         }
         Cli::command().debug_assert();
-        let args = run_args(&["--model", "hdd-2007,ssd-2010", "--kernel", "6.1", "--ranks=2,4"]);
+        let args = run_args(&["--model", "hdd-2007,ssd-2010", "--guest", "6.1", "--ranks=2,4"]);
         let overrides = Overrides {
             fs: Some("ext4,tmpfs".to_owned()),
             on: vec!["loop:1G".to_owned()],
@@ -147,10 +147,7 @@ mod tests {
             ]
         );
         let text = &experiment.text;
-        assert!(
-            text.contains("model = [\"hdd-2007\", \"ssd-2010\"]\nkernel = \"6.1\"\n"),
-            "{text}"
-        );
+        assert!(text.contains("model = [\"hdd-2007\", \"ssd-2010\"]\nguest = \"6.1\"\n"), "{text}");
         let again = parse(&text.replace("[\"2\", \"4\"]", "[2, 4]"), "again.toml").unwrap();
         let again = expand(&again, &Overrides::default(), &DriverRules::default()).unwrap();
         assert_eq!(again.contenders, plan.contenders);

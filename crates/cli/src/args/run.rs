@@ -69,9 +69,17 @@ pub struct RunArgs {
     /// Where to make the file systems, separated by commas: loop:SIZE (an image file), ram:SIZE (an
     /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL (a modelled
     /// disk, such as hdd-2007), virtual:SIZE:model=MODEL (the same in a guest kernel, in virtual
-    /// time, without root), a block device (see --wipe) or a directory.
+    /// time, without root; see --kernel), a block device (see --wipe) or a directory.
     #[arg(long, value_name = "LIST", help_heading = WHERE, add = complete::devices())]
     pub on: Option<String>,
+    /// Guest kernel of virtual:SIZE:model=MODEL: a release or a file.
+    ///
+    /// A release of those that `fsarena kernel list` prints, such as 6.12, or a file with its path,
+    /// such as ./linux: a kernel of your own, which is booted twice before the RUN to see whether
+    /// it is one. Of all virtual devices that name none; :kernel=RELEASE|PATH behind a model names
+    /// one, so that kernels can be compared. Without it: the latest that was built.
+    #[arg(long, value_name = "RELEASE|PATH", help_heading = WHERE, hide_short_help = true)]
+    pub kernel: Option<String>,
     /// Directory for image files [default: /var/tmp].
     ///
     /// Without it: FSARENA_IMAGE_DIR, else /var/tmp.
@@ -151,7 +159,7 @@ pub struct RunArgs {
         conflicts_with_all = [
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "dry_run", "install_tools", "title",
+            "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
         ]
     )]
     pub resume: Option<String>,
@@ -218,5 +226,6 @@ Examples:
   fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
   fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
   fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account
+  fsarena run --fs ext4,xfs --on virtual:8G:model=hdd-2007 --kernel ./linux
   fsarena run --resume
   fsarena run --on /mnt/usb --workload big-file";

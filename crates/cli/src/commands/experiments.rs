@@ -5,6 +5,7 @@ use crate::args::ExperimentsArgs;
 use crate::context;
 use anyhow::Result;
 use fsarena_metrics::Roots;
+use fsarena_places::kernel::Kernels;
 use fsarena_plan::cost::CostSource;
 use fsarena_plan::{CostBasis, Overrides, builtin};
 use fsarena_report::ExperimentLine;
@@ -50,7 +51,7 @@ fn costs(db: Option<&Path>) -> Result<Vec<ExperimentLine>> {
 
 fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
     let experiment = builtin::experiment(name).expect("the name is that of a built-in one");
-    let kernels = context::kernels()?;
+    let kernels = Kernels::new(context::kernels()?);
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &Overrides::default(), &rules)?;
     let named_contenders = plan.contenders.len();

@@ -4,6 +4,7 @@ use crate::support::{Live, Ran, TestEnv, is_root, kill_dash_nine, phase, sh, too
 use fsarena_model::record::{CacheState, Outcome, TimeBase, TrialPlace, TrialRecord, Window};
 use fsarena_places::kernel::Cache;
 use rustix::process::{Pid, Signal, kill_process};
+use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -217,6 +218,97 @@ fn virtual_what_has_no_place_in_a_guest_is_said() {
     guests.run(&little).code(1).says(&["a guest needs 64 MiB of memory"]);
     let tmpfs = guests.run(&["run", "--fs", "tmpfs", "--on", "virtual:1G:model=const"]);
     tmpfs.code(1).says(&["nothing else takes time in a guest"]);
+    guests.assert_nothing_left();
+}
+
+/// Kernels of the user's own, by their paths: levels beside each other, of one release.
+#[test]
+fn virtual_kernels_are_named_by_their_files() {
+    let Some(guests) = Guests::new() else { return };
+    let built = guests.kernels.preferred().unwrap();
+    let (own, other) = (guests.env.path("own/linux"), guests.env.path("other-linux"));
+    fs::create_dir(guests.env.path("own")).unwrap();
+    let contents = fs::read(&built.binary).unwrap();
+    sh(&format!("cp {} {}", built.binary.display(), own.display()));
+    sh(&format!("cp {0} {1}; echo >>{1}", own.display(), other.display()));
+    let disk = "virtual:256M:model=hdd-2007";
+    let devices = format!("{disk}\", \"{disk}:kernel={}", other.display());
+    let file = experiment(&guests.env, "\"ext4\"", &format!("[\"{devices}\"]"), "");
+    // Written as a list, not as one text.
+    let text = fs::read_to_string(&file).unwrap().replace("\"[", "[").replace("]\"", "]");
+    fs::write(&file, text).unwrap();
+    let own = own.display().to_string();
+    let release = &built.identity.release;
+    let said = format!("{}: guest kernel {release}-", other.display());
+    let label = format!("w on ext4 on Linux {release}-");
+    guests.run(&["run", &file, "--kernel", &own]).good().says(&[&said, &label]);
+    let records = guests.env.records(1);
+    done(&records);
+    let hash = |contents: &[u8]| fsarena_model::seed::hex(&Sha256::digest(contents));
+    let mut expected = [hash(&contents), hash(&[&contents[..], b"\n"].concat())];
+    let mut found: Vec<&str> =
+        records.iter().map(|one| one.device["guest_kernel_sha256"].as_str()).collect();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    for record in &records {
+        let digits = &record.device["guest_kernel_sha256"][..12];
+        let level = format!("{}-{digits}", built.identity.release);
+        assert_eq!(record.device["guest_kernel"], level);
+        assert_eq!(record.device["guest_hz"], built.identity.hz.to_string());
+    }
+    guests.assert_nothing_left();
+}
+
+#[test]
+fn virtual_files_that_are_no_kernels_are_refused_before_the_run() {
+    let Some(guests) = Guests::new() else { return };
+    let refused = |kernel: &str, words: &str| {
+        let on = format!("virtual:256M:model=const:kernel={kernel}");
+        let args = ["run", "--fs", "ext4", "--on", &on];
+        guests.run(&args).code(2).says(&[words]);
+        let args = ["run", "--fs", "ext4", "--on", "virtual:256M:model=const", "--kernel", kernel];
+        guests.run(&args).code(2).says(&[words]);
+    };
+    refused("/bin/true", "the guest kernel /bin/true: not a kernel built for User-Mode Linux");
+    refused("/nonexistent/linux", "/nonexistent/linux: cannot be started: no executable file");
+    refused("linux", "a file is written with its path");
+    let built = guests.kernels.preferred().unwrap().binary.display().to_string();
+    let args = ["run", "--fs", "ext4", "--on", "loop:256M", "--kernel", &built];
+    guests.run(&args).code(2).says(&["no device is in a guest kernel"]);
+    let twice = format!("virtual:256M:model=const,virtual:256M:model=const:kernel={built}");
+    let args = ["run", "--fs", "ext4", "--on", &twice];
+    guests.run(&args).code(2).says(&["both kernels are the same"]);
+    assert!(!Path::new(&guests.env.db()).exists(), "nothing was begun");
+    guests.assert_nothing_left();
+}
+
+/// A kernel that was built again is another one: neither the rest of a RUN is done with it, nor
+/// trials that are still to come.
+#[test]
+fn virtual_a_kernel_that_was_replaced_is_noticed() {
+    let Some(guests) = Guests::new() else { return };
+    let built = guests.kernels.preferred().unwrap().binary;
+    let own = guests.env.path("linux");
+    fs::copy(built, &own).unwrap();
+    let replace = || {
+        let new = guests.env.path("new");
+        sh(&format!("cp {0} {1}; echo >>{1}; mv {1} {0}", own.display(), new.display()));
+    };
+    let file = guests.env.long_experiment("ext4", DISK, "");
+    let kernel = own.display().to_string();
+    let args = ["run", &file, "--kernel", &kernel];
+    let mut live = guests.start(&args);
+    live.poll("guest", |_| guests.guests().first().copied());
+    live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
+    live.signal(Signal::INT);
+    live.end().code(130);
+    replace();
+    guests.run(&["run", "--resume"]).code(2).says(&["the guest kernel", "its SHA-256 began with"]);
+    let mut live = guests.start(&args);
+    live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
+    replace();
+    live.end().code(1).says(&["is not the file any more that the RUN began with"]);
     guests.assert_nothing_left();
 }
 

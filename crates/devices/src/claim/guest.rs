@@ -48,6 +48,8 @@ impl Kind for Guest {
             in_memory: false,
             under: Under::Guest {
                 kernel: kernel.clone(),
+                // Where it is a file is known to the RUN.
+                kernel_file: None,
                 model: model.clone(),
                 store_dir: store_dir(*size_bytes, order.image_dir)?,
                 syscall_ns: *syscall_ns,

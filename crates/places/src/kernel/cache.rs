@@ -45,9 +45,13 @@ impl Identity {
     /// Its name as a level of a device: release and hash of the binary.
     #[must_use]
     pub fn level(&self) -> String {
-        let digits = self.sha256.get(..NAMED_DIGITS).unwrap_or(&self.sha256);
-        format!("{}-{digits}", self.release)
+        level_of(&self.release, &self.sha256)
     }
+}
+
+/// The name of a kernel as a level of a device, of its release and the hash of its binary.
+pub(super) fn level_of(release: &str, sha256: &str) -> String {
+    format!("{release}-{}", sha256.get(..NAMED_DIGITS).unwrap_or(sha256))
 }
 
 impl Kernel {

@@ -35,6 +35,8 @@ impl Rules for TestRules {
     fn guest_kernel(&self, name: &str) -> Result<String, String> {
         match name {
             "" | "6.1" | "6.1.192-16c9f89d7291" => Ok("6.1.192-16c9f89d7291".to_owned()),
+            "6.12" => Ok("6.12.117-8444a7d9177f".to_owned()),
+            "/own/linux" => Ok("6.1.192-aaaaaaaaaaaa".to_owned()),
             _ => Err(format!("no guest kernel is called {name:?}; see fsarena kernel list")),
         }
     }

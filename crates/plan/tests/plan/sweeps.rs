@@ -3,7 +3,7 @@
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{DeviceLevel, FsLevel};
-use fsarena_plan::{Overrides, Rules, builtin, expand, from_options, parse, to_toml};
+use fsarena_plan::{Overrides, Rules, builtin, expand, from_options, kernel_files, parse, to_toml};
 use std::path::Path;
 
 /// A guest kernel is named by its release and hash from then on; one that is not there is refused,
@@ -20,10 +20,58 @@ fn devices_of_guests_name_their_kernel() {
     let refused = |device: &str| of(device).unwrap_err().to_string();
     let kernel = refused("\"virtual:4G:model=const:kernel=5\"");
     assert!(kernel.contains("no guest kernel is called \"5\""), "{kernel}");
+    let path = refused("\"virtual:4G:model=const:kernel=./linux\"");
+    assert!(path.contains("write the whole path, from /"), "{path}");
+    let path = refused("\"virtual:4G:model=const:kernel=/src/linux\"");
+    assert!(path.contains("names a file as its guest kernel"), "{path}");
+    let twice = refused("[\"virtual:4G:model=const\", \"virtual:4G:model=const:kernel=6.1\"]");
+    assert!(twice.contains("both kernels are the same"), "{twice}");
     let option = refused("\"vdisk:4G:model=const:kernel=6.1\"");
     assert!(option.contains("has no option \"kernel=6.1\""), "{option}");
     let both = refused("[\"loop:4G\", \"virtual:4G:model=const\"]");
     assert!(both.contains("t.toml:5") && both.contains("make it two RUNs"), "{both}");
+}
+
+/// Of devices that differ in their kernels alone, the kernels are the labels.
+#[test]
+fn kernels_that_are_compared_are_labels() {
+    let of = |one: &str, other: &str| {
+        let disk = "virtual:4G:model=const";
+        let devices = format!("[\"{disk}:kernel={one}\", \"{other}\"]");
+        labels(&plan(&file(&format!("fs = \"ext4\"\ndevice = {devices}"))).unwrap())
+    };
+    let releases = of("6.1", "virtual:4G:model=const:kernel=6.12");
+    assert_eq!(releases, "ext4 on Linux 6.1.192\next4 on Linux 6.12.117");
+    let builds = of("6.1", "virtual:4G:model=const:kernel=/own/linux");
+    assert_eq!(builds, "ext4 on Linux 6.1.192-16c9f89d7291\next4 on Linux 6.1.192-aaaaaaaaaaaa");
+    let sizes = of("6.1", "virtual:2G:model=const:kernel=6.12");
+    assert!(sizes.starts_with("ext4 on virtual:4G:model=const:kernel=6.1.192-"), "{sizes}");
+}
+
+/// `--kernel` is that of every device in a guest that names none.
+#[test]
+fn a_kernel_of_the_command_line_is_put_where_none_is_named() {
+    let text = file(
+        "fs = \"ext4\"\ndevice = [\"virtual:4G:model=const\", \"virtual:2G:model=const\", \
+         \"virtual:4G:model=const:kernel=/src/linux\"]",
+    );
+    let experiment = parse(&text, "t.toml").unwrap();
+    let with = |kernel: &str| Overrides { kernel: Some(kernel.to_owned()), ..Overrides::default() };
+    let files = |overrides: &Overrides| kernel_files(&experiment, overrides).unwrap();
+    assert_eq!(files(&Overrides::default()), [Path::new("/src/linux")]);
+    assert_eq!(files(&with("6.1")), [Path::new("/src/linux")]);
+    assert_eq!(files(&with("/own/linux")), [Path::new("/own/linux"), Path::new("/src/linux")]);
+    let refused = |overrides: &Overrides, device: &str| {
+        let text = file(&format!("fs = \"ext4\"\ndevice = {device}"));
+        let experiment = parse(&text, "t.toml").unwrap();
+        expand(&experiment, overrides, &TestRules).unwrap_err().to_string()
+    };
+    let none = refused(&with("6.1"), "\"loop:4G\"");
+    assert!(none.starts_with("--kernel: no device is in a guest kernel"), "{none}");
+    let named = refused(&with("6.1"), "\"virtual:4G:model=const:kernel=6.1\"");
+    assert!(named.contains("that is not named already"), "{named}");
+    let name = refused(&with("/own/a:b"), "\"virtual:4G:model=const\"");
+    assert!(name.contains("give the file another name"), "{name}");
 }
 
 /// ext4 with blocks up to 4096, and a room of inodes by the ratio.

@@ -18,7 +18,8 @@ use fsarena_executor::fault;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Finding;
-use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
+use fsarena_model::run::{KernelFile, RunHeader, RunPlace, RunPlan};
+use fsarena_places::kernel::Kernels;
 use fsarena_plan::Experiment;
 use preflight::Checked;
 use std::path::Path;
@@ -47,7 +48,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     if args.dry_run {
         return dry_run(args, db, &checked.plan);
     }
-    let Checked { experiment, overrides, plan, image_dir, user, devices } = checked;
+    let Checked { experiment, overrides, plan, image_dir, user, devices, kernels } = checked;
     // Devices of contenders that were dropped are not touched.
     let identity_of = |path: &Path| devices.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
@@ -58,6 +59,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         user,
         cpus: args.cpus.clone(),
         devices,
+        kernel_files: kernel_files(&plan, &kernels),
     };
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent && !args.quiet && !findings.is_empty() {
@@ -75,6 +77,14 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);
     }
     execute(&header, None, args, consents, db)
+}
+
+/// Files of the user's that are kernels of trials.
+fn kernel_files(plan: &RunPlan, kernels: &Kernels) -> Vec<KernelFile> {
+    let is_used = |file: &&KernelFile| {
+        plan.schedule.iter().any(|slot| resume::is_kernel_of(plan, slot, file))
+    };
+    kernels.files().filter(is_used).cloned().collect()
 }
 
 fn header(

@@ -7,6 +7,7 @@ use fsarena_corpus::{CorpusError, own};
 use fsarena_devices::inventory;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
+use fsarena_places::kernel;
 use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
 use std::path::Path;
 
@@ -41,6 +42,7 @@ pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Ov
     let overrides = Overrides {
         fs: args.fs.clone(),
         on,
+        kernel: args.kernel.as_deref().map(guest_kernel).transpose()?,
         workloads: args.workload.clone(),
         runs: args.runs.clone(),
         cap: args.cap,
@@ -84,6 +86,9 @@ fn targets(list: &str) -> Result<Vec<String>> {
         .map(|target| {
             let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
             let named = kinds.iter().any(|kind| target.starts_with(kind));
+            if target.starts_with("virtual:") {
+                return with_whole_path(target);
+            }
             if named || target.is_empty() {
                 return Ok(target.to_owned());
             }
@@ -103,6 +108,25 @@ fn targets(list: &str) -> Result<Vec<String>> {
             Ok(target.to_owned())
         })
         .collect()
+}
+
+/// A device in a guest, with the path of its kernel made absolute.
+fn with_whole_path(target: &str) -> Result<String> {
+    let part = |part: &str| match part.strip_prefix("kernel=") {
+        Some(kernel) => Ok(format!("kernel={}", guest_kernel(kernel)?)),
+        None => Ok(part.to_owned()),
+    };
+    let parts: Vec<String> = target.split(':').map(part).collect::<Result<_>>()?;
+    Ok(parts.join(":"))
+}
+
+/// A guest kernel as it is written, with its path made absolute where it is one.
+fn guest_kernel(written: &str) -> Result<String> {
+    if !kernel::is_path(written) {
+        return Ok(written.to_owned());
+    }
+    let path = std::path::absolute(written).with_context(|| format!("the kernel {written}"))?;
+    Ok(path.display().to_string())
 }
 
 /// The experiment where none is named: `quick`, or one made of options alone.

@@ -12,6 +12,7 @@ use fsarena_devices::vet::WipeConsent;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
+use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
 use fsarena_runner::{DriverRules, OwnPaths, RunError};
 use fsarena_store::Store;
@@ -29,6 +30,8 @@ pub(super) struct Checked {
     pub(super) user: Option<UserIds>,
     /// Each path of a device of the user's with what it leads to.
     pub(super) devices: Vec<(PathBuf, DeviceIdentity)>,
+    /// Guest kernels, with the files that devices name as such.
+    pub(super) kernels: Kernels,
 }
 
 /// Reads and checks what was asked for.
@@ -46,11 +49,12 @@ pub(super) fn check(
         Some(named) => named,
         None => options::unnamed_experiment(args, &overrides)?,
     };
-    let rules = DriverRules::new(context::kernels()?);
+    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
+    let kernels = kernels(&experiment, &overrides, &state_dir)?;
+    let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
-    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
     if let Some(report) = &args.report {
         output_file::check_writable(report)?;
@@ -60,8 +64,9 @@ pub(super) fn check(
     // Before anything that the experiment file names is run or installed.
     consent::confirm_commands(args, &plan, user)?;
     let devices = consent::vet_devices(&plan, consents, ours, false)?;
-    let packages = tools::drop_or_install(args, &mut plan)?;
-    tools::stand_in(&experiment, &overrides, &mut plan, &packages)?;
+    let packages = tools::drop_or_install(args, &mut plan, &kernels)?;
+    let asked = tools::Asked { experiment: &experiment, overrides: &overrides, kernels: &kernels };
+    tools::stand_in(&asked, &mut plan, &packages)?;
     tools::validate_fio_jobs(&plan)?;
     // The directory of the user's own that a RUN without root makes for itself is not there yet.
     let is_to_be_made = args.dry_run && args.on.is_none() && !overrides.on.is_empty();
@@ -69,7 +74,21 @@ pub(super) fn check(
         check_runnable(&plan, ours)?;
     }
     check_database(&database)?;
-    Ok(Checked { experiment, overrides, plan, image_dir, user, devices })
+    Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels })
+}
+
+/// The guest kernels of this machine, and the files that devices name: each is booted before
+/// anything else is made, in a directory below `state_dir` that goes again.
+fn kernels(experiment: &Experiment, overrides: &Overrides, state_dir: &Path) -> Result<Kernels> {
+    let mut kernels = Kernels::new(context::kernels()?);
+    for path in fsarena_plan::kernel_files(experiment, overrides)? {
+        let added = kernels.add_file(&path, state_dir, &|| false);
+        added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
+    }
+    for file in kernels.files() {
+        say!("{}: guest kernel {}", file.path.display(), file.level);
+    }
+    Ok(kernels)
 }
 
 /// What is wrong with the plan, the machine or the place, by the runner's own check.

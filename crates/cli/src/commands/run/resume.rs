@@ -13,7 +13,8 @@ use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::TrialRecord;
-use fsarena_model::run::{RunHeader, RunPlan, RunState, Slot};
+use fsarena_model::run::{KernelFile, RunHeader, RunPlan, RunState, Slot};
+use fsarena_places::kernel;
 use fsarena_runner::{OwnPaths, Resumed};
 use fsarena_store::{RunId, Store};
 use std::collections::BTreeMap;
@@ -132,11 +133,17 @@ fn check_unchanged(
         .filter_map(|(_, contender)| fsarena_filesystems::driver(&contender.levels.fs).ok())
         .map(|driver| (driver.name().to_owned(), driver.version()))
         .collect();
+    let files = header.place.iter().flat_map(|place| &place.kernel_files);
+    let kernel_files: BTreeMap<PathBuf, Option<String>> = files
+        .filter(|file| rest.schedule.iter().any(|slot| is_kernel_of(rest, slot, file)))
+        .map(|file| (file.path.clone(), kernel::sha256_of(&file.path).ok()))
+        .collect();
     let now = fsarena_runner::Now {
         host: &host,
         program_sha256: &hash,
         devices: &devices,
         tools: &tools,
+        kernel_files: &kernel_files,
     };
     let changes = fsarena_runner::differences(header, records, &now);
     if changes.is_empty() {
@@ -147,4 +154,12 @@ fn check_unchanged(
          {}\nstart a new RUN instead",
         changes.join("\n  ")
     )
+}
+
+/// Whether a trial is in a guest of this kernel.
+pub(super) fn is_kernel_of(plan: &RunPlan, slot: &Slot, file: &KernelFile) -> bool {
+    match &plan.contenders[slot.contender].levels.device {
+        DeviceLevel::Virtual { kernel, .. } => *kernel == file.level,
+        _ => false,
+    }
 }

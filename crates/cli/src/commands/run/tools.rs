@@ -6,24 +6,29 @@ use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_metrics::Roots;
 use fsarena_model::run::RunPlan;
+use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
 use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
-fn drop_unavailable(plan: &mut RunPlan) -> Result<Vec<String>> {
-    let (is_root, kernels) = (context::is_root(), context::kernels()?);
-    let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), &kernels);
+fn drop_unavailable(plan: &mut RunPlan, kernels: &Kernels) -> Vec<String> {
+    let is_root = context::is_root();
+    let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), kernels);
     fsarena_plan::settle_rule(plan);
-    Ok(packages)
+    packages
 }
 
 /// Removes from `plan` what this machine cannot run, once missing programs were installed, where
 /// that was asked for; gives the packages that would bring more. A dry run installs nothing and
 /// says what would be.
-pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<String>> {
+pub(super) fn drop_or_install(
+    args: &RunArgs,
+    plan: &mut RunPlan,
+    kernels: &Kernels,
+) -> Result<Vec<String>> {
     let whole = plan.clone();
-    let mut packages = drop_unavailable(plan)?;
+    let mut packages = drop_unavailable(plan, kernels);
     if args.install_tools && !packages.is_empty() {
         install::installer()?;
         if args.dry_run {
@@ -36,7 +41,7 @@ pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<
         if args.dry_run && !dropped.schedule.is_empty() {
             *plan = dropped;
         } else if !args.dry_run {
-            drop_unavailable(plan)?;
+            drop_unavailable(plan, kernels);
         }
         packages.clear();
     }
@@ -49,11 +54,17 @@ pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<
     Ok(packages)
 }
 
+/// What was asked for, and the guest kernels that it may name.
+pub(super) struct Asked<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) overrides: &'a Overrides,
+    pub(super) kernels: &'a Kernels,
+}
+
 /// Puts the stand-ins of an experiment into `plan`, for contenders that cannot be run here; says
 /// who stands in for whom, and what to install instead.
 pub(super) fn stand_in(
-    experiment: &Experiment,
-    overrides: &Overrides,
+    &Asked { experiment, overrides, kernels }: &Asked<'_>,
     plan: &mut RunPlan,
     packages: &[String],
 ) -> Result<()> {
@@ -69,8 +80,8 @@ pub(super) fn stand_in(
     // Who names file systems wants these and no others.
     let experiment = Some(experiment).filter(|_| overrides.fs.is_none());
     if let Some(changed) = experiment.and_then(|it| fsarena_plan::with_stand_ins(it, &missing)) {
-        *plan = fsarena_plan::expand(&changed, overrides, &DriverRules::new(context::kernels()?))?;
-        drop_unavailable(plan)?;
+        *plan = fsarena_plan::expand(&changed, overrides, &DriverRules::new(kernels.clone()))?;
+        drop_unavailable(plan, kernels);
         let mut pairs = Vec::new();
         for one in changed.stand_ins.iter().filter(|one| missing.contains(&one.missing)) {
             let instead = &one.instead.value.text;
