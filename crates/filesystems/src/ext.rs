@@ -7,11 +7,11 @@
 
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, kept_lines, key_value, output_of};
+use super::options::{Rule, discard_alone, kept_lines, key_value, output_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, LazyInit, MetadataRule};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
-use fsarena_model::contender::FsLevel;
+use fsarena_model::contender::{Discard, FsLevel};
 use geometry::{Geometry, Shape, TooManyInodes};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -199,6 +199,16 @@ impl FileSystem for Ext {
             rule.no_mount_option(level, &of_ext4, " is only for ext4", remedy)?;
         }
         Ok(())
+    }
+
+    /// Nothing is discarded where nothing is said. The kernel's own driver of ext2, which guests
+    /// have, does not know `nodiscard`; that of ext4, which serves ext2 elsewhere, needs no word.
+    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
+        let mut options = discard_alone(level, discard);
+        if self.name != "ext2" && discard.is_none() {
+            options.push("nodiscard".to_owned());
+        }
+        options
     }
 
     fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {

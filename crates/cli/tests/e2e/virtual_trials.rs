@@ -143,6 +143,19 @@ fn virtual_levels_are_those_of_the_guest() {
     assert_ne!(image(&first), image(&second), "the seed has no effect");
 }
 
+/// By the kernel's own driver of it, which knows fewer words than that of ext4.
+#[test]
+fn virtual_ext2_is_mounted() {
+    let Some(guests) = Guests::new() else { return };
+    let file = experiment(&guests.env, "\"ext2\"", "virtual:1G:model=const", "");
+    guests.run(&["run", &file]).good();
+    let records = guests.env.records(1);
+    assert_eq!(records.len(), 1);
+    done(&records);
+    assert_eq!(records[0].filesystem.name, "ext2");
+    guests.assert_nothing_left();
+}
+
 /// An ordinary user has all of it.
 #[test]
 fn virtual_trials_need_no_root() {

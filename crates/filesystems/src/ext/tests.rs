@@ -70,6 +70,18 @@ fn journals_are_as_mke2fs_would_choose() {
     }
 }
 
+/// The kernel has a driver of ext2 that refuses the word for what it does anyway.
+#[test]
+fn ext2_is_not_told_to_discard_nothing() {
+    let level = |name: &str| FsLevel { mount: vec!["noatime".to_owned()], ..FsLevel::plain(name) };
+    let of = |ext: &Ext, discard| ext.mount_options(&level(ext.name), discard, None);
+    assert_eq!(of(&EXT2, Discard::None), ["noatime"]);
+    assert_eq!(of(&EXT2, Discard::On), ["noatime", "discard"]);
+    assert_eq!(of(&EXT3, Discard::None), ["noatime", "nodiscard"]);
+    assert_eq!(of(&EXT4, Discard::None), ["noatime", "nodiscard"]);
+    assert_eq!(of(&EXT4, Discard::On), ["noatime", "discard"]);
+}
+
 #[test]
 fn mount_options_that_need_a_journal_are_refused_without_one() {
     assert_eq!(check(&EXT4, &[], &["data=writeback", "noatime"], GIB), Ok(()));
