@@ -7,7 +7,7 @@
 //! equal for equal specs; with `twice` that is checked.
 
 use crate::disk::{DiskOrder, DiskOrderError};
-use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task, in_guest};
 use crate::kernel::{Cache, sha256_of};
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
@@ -157,7 +157,7 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
         disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() },
         disk_seed: seed("device"),
         task: Task::Trial {
-            spec: serde_json::to_string(spec)?,
+            spec: serde_json::to_string(&for_guest(spec))?,
             delay_ns: seed("start") % START_WITHIN_NS,
         },
     };
@@ -185,6 +185,14 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
     let memory_bytes = guest.options.memory_bytes.to_string();
     record.device.insert("guest_memory_bytes".to_owned(), memory_bytes);
     Ok(record)
+}
+
+/// The spec with the place of its data as the guest has it.
+fn for_guest(spec: &TrialSpec) -> TrialSpec {
+    // A link that leads to where the guest has a file system of its own would end there.
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let staged = spec.staged.as_ref().map(|path| in_guest(&real(path)));
+    TrialSpec { staged, ..spec.clone() }
 }
 
 /// The kernel of a trial.

@@ -18,6 +18,7 @@ mod resume;
 mod run;
 mod session;
 mod staged_sources;
+mod staged_times;
 mod trial_loop;
 mod trial_spec;
 

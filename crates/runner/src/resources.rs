@@ -9,6 +9,7 @@ use crate::recover::undo_entry;
 use crate::request::{MEMORY_DIR, Progress, Request, RunError};
 use crate::resume;
 use crate::staged_sources::{self, StagedSources, StagingDirs};
+use crate::staged_times;
 use fsarena_devices::claim::{self, Claimed, Made};
 use fsarena_devices::inventory::{self, Roots};
 use fsarena_devices::mountinfo;
@@ -20,7 +21,7 @@ use fsarena_filesystems::Backing;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::factor::{self, Setting};
-use fsarena_model::job::Source;
+use fsarena_model::job::{Origin, Source};
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TargetSpec, Under};
@@ -184,7 +185,13 @@ impl<'a> RunResources<'a> {
         check_sources(plan, left, places, &stop)?;
         let numbers = workloads_of(plan, left);
         let mut dirs: Vec<PathBuf> = Vec::new();
+        let in_guests = plan.contenders.iter().any(|one| one.levels.device.is_virtual());
         for source in numbers.iter().filter_map(|&number| plan.workloads[number].source.as_ref()) {
+            if let (Origin::Own { path }, false, true) =
+                (&source.origin, source.is_staged(), in_guests)
+            {
+                staged_times::read_once(path)?;
+            }
             if !source.is_staged() || self.staged_sources.path_of(source).is_some() {
                 continue;
             }
@@ -195,7 +202,10 @@ impl<'a> RunResources<'a> {
                 staged_sources::make_dir(&dir, source.place)?;
                 dirs.push(dir.clone());
             }
-            self.staged_sources.add(source, &dir, &stop)?;
+            let path = self.staged_sources.add(source, &dir, &stop)?;
+            if in_guests {
+                staged_times::set(source, &path)?;
+            }
         }
         // Not before all is in them: what is his he could exchange.
         let user = request.header.place.as_ref().and_then(|place| place.user);

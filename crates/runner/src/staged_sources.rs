@@ -67,17 +67,17 @@ impl StagedSources {
         staged.map(|(_, path)| path.clone())
     }
 
-    /// Makes `source` below `dir`, a directory of ours that is there.
+    /// Makes `source` below `dir`, a directory of ours that is there, and gives its path.
     pub(crate) fn add(
         &mut self,
         source: &Source,
         dir: &Path,
         stop: Stop<'_>,
-    ) -> Result<(), RunError> {
+    ) -> Result<PathBuf, RunError> {
         let path = dir.join(self.0.len().to_string()).join(source.file_name());
         put(source, &path, stop).map_err(|error| with_remedy(error, dir, source.place))?;
-        self.0.push((source.clone(), path));
-        Ok(())
+        self.0.push((source.clone(), path.clone()));
+        Ok(path)
     }
 }
 

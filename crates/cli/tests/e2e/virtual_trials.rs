@@ -156,6 +156,42 @@ fn virtual_ext2_is_mounted() {
     guests.assert_nothing_left();
 }
 
+/// Data that lie where a guest has file systems of its own (in memory, in a directory of temporary
+/// files) are read where the host has them.
+#[test]
+fn virtual_data_beside_the_disk_are_seen_wherever_they_lie() {
+    let Some(guests) = Guests::new() else { return };
+    let text = |workload: &str| {
+        format!(
+            "schema = 1\nname = \"data\"\n[run]\nblocks = 1\nseed = 7\n[factors]\nfs = \"ext4\"\n\
+             device = \"virtual:256M:model=const\"\n[[workload]]\nname = \"w\"\n{workload}\
+             dataset = \"small-1000\"\nphases = [\"copy\", \"delete\"]\n"
+        )
+    };
+    let file = guests.env.write("memory.toml", &text("source = \"memory\"\n"));
+    guests.run(&["run", &file]).good();
+    // Images, and so what is beside the disk, lie in a directory of the test, below `/tmp`.
+    let images = tempfile::tempdir_in("/tmp").unwrap();
+    let images = images.path().display().to_string();
+    let file = guests.env.write("other.toml", &text("source = \"other\"\n"));
+    guests.run(&["run", &file, "--image-dir", &images]).good();
+    // The user's own, read for the first time since it was written.
+    let own = guests.env.path("own");
+    fs::create_dir_all(own.join("sub")).unwrap();
+    fs::write(own.join("sub/file"), [7; 5000]).unwrap();
+    let from = format!("dataset = {{ from = \"{}\" }}\n", own.display());
+    let text = text("source = \"other\"\n").replace("dataset = \"small-1000\"\n", &from);
+    let file = guests.env.write("own.toml", &text);
+    guests.run(&["run", &file]).good();
+    for run in [1, 2, 3] {
+        let records = guests.env.records(run);
+        assert_eq!(records.len(), 1);
+        done(&records);
+        assert!(phase(&records[0], "copy").ops > 0);
+    }
+    guests.assert_nothing_left();
+}
+
 /// An ordinary user has all of it.
 #[test]
 fn virtual_trials_need_no_root() {

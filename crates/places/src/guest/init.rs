@@ -16,13 +16,18 @@ use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files in the directory of a guest.
 pub const TASK: &str = "task.json";
 pub const RECORD: &str = "record.json";
 /// Directory in it at which the tree of the host is mounted.
 pub const HOST: &str = "host";
+/// Directories of the tree of the host over which a guest mounts its own file systems.
+const KERNELS_OWN: [&str; 3] = ["proc", "sys", "dev"];
+const IN_MEMORY: [&str; 3] = ["run", "tmp", "mnt"];
+/// Where the whole tree of the host is, those directories too.
+const HOST_TREE: &str = "/mnt/host";
 /// Where its directory is, once the tree of the host is its root.
 const OWN: &str = "/mnt/own";
 /// The kernel sets its timers by ticks until the second tick, and boots in less virtual time than
@@ -77,14 +82,24 @@ fn mount_all() -> io::Result<()> {
     on_host("proc", "proc", "proc", "")?;
     on_host("sysfs", "sysfs", "sys", "")?;
     on_host("devtmpfs", "devtmpfs", "dev", "")?;
-    for name in ["run", "tmp", "mnt"] {
+    for name in IN_MEMORY {
         on_host("tmpfs", "tmpfs", name, "mode=1777")?;
     }
     fs::create_dir(at("mnt/own"))?;
     mount_bind("/", at("mnt/own"))?;
+    fs::create_dir(at("mnt/host"))?;
+    // Without what is mounted over it.
+    mount_bind(&host, at("mnt/host"))?;
     chroot(&host)?;
     chdir(OWN)?;
     Ok(())
+}
+
+/// Where a guest finds what is at this path of the host: an absolute one without links.
+pub fn in_guest(path: &Path) -> PathBuf {
+    let inside = path.strip_prefix("/").unwrap_or(path);
+    let is_hidden = KERNELS_OWN.iter().chain(&IN_MEMORY).any(|dir| inside.starts_with(dir));
+    if is_hidden { Path::new(HOST_TREE).join(inside) } else { path.to_owned() }
 }
 
 fn now_ns() -> u64 {
@@ -202,6 +217,16 @@ mod tests {
     fn outside_of_a_guest_it_does_nothing() {
         let error = run_as_init(&|_, _| unreachable!("it is no guest")).unwrap_err().to_string();
         assert!(error.contains("first process of a guest kernel"), "{error}");
+    }
+
+    #[test]
+    fn what_a_guest_hides_is_found_beside_it() {
+        let at = |path: &str| in_guest(Path::new(path)).display().to_string();
+        assert_eq!(at("/var/tmp/images"), "/var/tmp/images");
+        assert_eq!(at("/tmpfiles"), "/tmpfiles");
+        assert_eq!(at("/tmp"), "/mnt/host/tmp");
+        assert_eq!(at("/dev/shm/stage/0/data.tar"), "/mnt/host/dev/shm/stage/0/data.tar");
+        assert_eq!(at("/mnt/data"), "/mnt/host/mnt/data");
     }
 
     #[test]
