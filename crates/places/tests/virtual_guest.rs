@@ -272,6 +272,23 @@ impl Disk for Noting {
     }
 }
 
+/// A program in place of the kernel that has its addresses random again.
+#[test]
+fn virtual_random_addresses_are_noticed_by_a_check() {
+    let Some(bench) = bench() else { return };
+    if !fs::read_to_string("/proc/sys/kernel/randomize_va_space").is_ok_and(|it| it.trim() == "2") {
+        println!("not run: addresses of this machine are not random");
+        return;
+    }
+    let kernel = bench.dir.path().join("random-linux");
+    let script = format!("exec setarch \"$(uname -m)\" {} \"$@\"", bench.kernel.display());
+    fsarena_testkit::write_script(&kernel, &script);
+    // One pair in some thousands is equal by chance.
+    let error = check(&kernel, &bench.program(), &|| false).unwrap_err().to_string();
+    assert!(error.contains("KiB of free memory: the addresses of its process"), "{error}");
+    bench.assert_nothing_left();
+}
+
 #[test]
 fn virtual_every_kind_of_request_reaches_the_disk() {
     let Some(bench) = bench() else { return };

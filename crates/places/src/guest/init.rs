@@ -3,7 +3,7 @@
 //! Runs inside the guest alone. It must not end by itself, which would be a panic of the kernel.
 
 use super::program::INIT;
-use super::task::{CommandRecord, DiskProbe, ProbeRecord, Record, Task};
+use super::task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Task};
 use fsarena_process::cmd::{End, SearchPath};
 use fsarena_process::guarded::Guarded;
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
@@ -124,6 +124,7 @@ fn sleep(ns: u64) {
 }
 
 fn probe(sleep_ns: u64, has_time_travel: bool) -> io::Result<ProbeRecord> {
+    let memory = memory_in(&fs::read_to_string("/proc/meminfo")?)?;
     let tick_ns = ns_of(clock_getres(ClockId::MonotonicCoarse)).max(1);
     let names = fs::read_to_string("/proc/filesystems")?;
     let on_devices = names.lines().filter(|line| !line.starts_with("nodev"));
@@ -146,8 +147,19 @@ fn probe(sleep_ns: u64, has_time_travel: bool) -> io::Result<ProbeRecord> {
         hz: u32::try_from((1_000_000_000 + tick_ns / 2) / tick_ns).unwrap_or(0),
         filesystems: on_devices.map(|line| line.trim().to_owned()).collect(),
         random: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        memory,
         disk,
     })
+}
+
+/// Reads `/proc/meminfo`.
+fn memory_in(text: &str) -> io::Result<MemoryProbe> {
+    let kib = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        let number = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok());
+        number.ok_or_else(|| io::Error::other(format!("/proc/meminfo has no {name} in kB")))
+    };
+    Ok(MemoryProbe { total_kib: kib("MemTotal")?, free_kib: kib("MemFree")? })
 }
 
 /// Writes blocks until they are on the medium, and reads them again from the disk.
@@ -227,6 +239,15 @@ mod tests {
         assert_eq!(at("/tmp"), "/mnt/host/tmp");
         assert_eq!(at("/dev/shm/stage/0/data.tar"), "/mnt/host/dev/shm/stage/0/data.tar");
         assert_eq!(at("/mnt/data"), "/mnt/host/mnt/data");
+    }
+
+    #[test]
+    fn memory_is_read_in_kib() {
+        let text = "MemTotal:         247360 kB\nMemFree:          229720 kB\nBuffers: 0 kB\n";
+        let memory = memory_in(text).unwrap();
+        assert_eq!(memory, MemoryProbe { total_kib: 247_360, free_kib: 229_720 });
+        let error = memory_in("MemTotal: 247360 kB\n").unwrap_err().to_string();
+        assert_eq!(error, "/proc/meminfo has no MemFree in kB");
     }
 
     #[test]

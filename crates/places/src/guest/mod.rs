@@ -16,4 +16,4 @@ pub use boot::{Guest, GuestError, GuestOptions, TaskRun};
 pub(crate) use init::in_guest;
 pub use init::{DoTrial, run_as_init};
 pub use program::{Program, ProgramError};
-pub use task::{CommandRecord, DiskProbe, ProbeRecord, Record, Task};
+pub use task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Task};

@@ -41,8 +41,18 @@ pub struct ProbeRecord {
     pub filesystems: Vec<String>,
     /// Random numbers of the kernel: of the seed, and of all that went into them.
     pub random: String,
+    /// Memory of the guest when its task began. It depends on where the kernel's process has its
+    /// heap, and so tells random addresses.
+    pub memory: MemoryProbe,
     /// What the first disk did, or why it could not be used.
     pub disk: Result<DiskProbe, String>,
+}
+
+/// Memory of a guest, as `/proc/meminfo` says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MemoryProbe {
+    pub total_kib: u64,
+    pub free_kib: u64,
 }
 
 /// How the first disk answered.

@@ -46,6 +46,12 @@ pub enum CheckError {
     NoDisk { path: PathBuf, why: String },
     #[error("{path}: two equal boots gave different results: {0}", difference(.first, .second))]
     NotEqual { path: PathBuf, first: Box<ProbeRecord>, second: Box<ProbeRecord> },
+    #[error(
+        "{path}: two equal boots had {} and {} KiB of free memory: the addresses of its process are \
+         random here, so that equal trials differ; allow personality(2) in the sandbox",
+        .free_kib[0], .free_kib[1]
+    )]
+    RandomAddresses { path: PathBuf, free_kib: [u64; 2] },
     #[error("{path}: {error}")]
     Guest { path: PathBuf, error: GuestError },
 }
@@ -71,6 +77,12 @@ pub fn check(
     let (first, first_ns) = probe(kernel, program, stop)?;
     let (second, second_ns) = probe(kernel, program, stop)?;
     let path = kernel.to_owned();
+    if (ProbeRecord { memory: second.memory, ..first.clone() }) == second
+        && first.memory != second.memory
+    {
+        let free_kib = [first.memory.free_kib, second.memory.free_kib];
+        return Err(CheckError::RandomAddresses { path, free_kib });
+    }
     if first != second {
         let (first, second) = (Box::new(first), Box::new(second));
         return Err(CheckError::NotEqual { path, first, second });
