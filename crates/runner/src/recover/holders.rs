@@ -43,7 +43,8 @@ fn holds(pid: Pid, path: &Path) -> bool {
     open.any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == path))
 }
 
-/// A start of this program, or of another version of it as an executor or a worker.
+/// A start of this program, or of another version of it as an executor (of this kernel or of
+/// guests) or a worker.
 fn is_ours(pid: Pid) -> bool {
     let pid = pid.as_raw_nonzero();
     let file = |path: String| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
@@ -51,14 +52,37 @@ fn is_ours(pid: Pid) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let subcommand = line.split(|byte| *byte == 0).nth(1);
     (own.is_some() && file(format!("/proc/{pid}/exe")) == own)
-        || matches!(subcommand, Some(b"executor" | b"worker"))
+        || matches!(subcommand, Some(b"executor" | b"virtual_executor" | b"worker"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::process::ExitStatusExt as _;
-    use std::process::Command;
+    use std::process::{Command, Stdio};
+
+    /// Of another version, and so another file.
+    #[test]
+    fn while_an_executor_is_at_work_nobody_is_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        for subcommand in ["executor", "virtual_executor", "worker"] {
+            let journal = dir.path().join(format!("journal-{subcommand}"));
+            fs::write(&journal, "").unwrap();
+            // A shell that runs a script of this name.
+            fs::write(dir.path().join(subcommand), "echo ready; read line\n").unwrap();
+            let mut command = Command::new("sh");
+            command.arg(subcommand).current_dir(dir.path());
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.stderr(fs::File::open(&journal).unwrap());
+            let mut executor = command.spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(executor.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            end(&journal);
+            drop(executor.stdin.take());
+            assert!(executor.wait().unwrap().code().is_some(), "{subcommand} was killed");
+        }
+    }
 
     #[test]
     fn whoever_holds_it_is_ended_and_nobody_else() {
