@@ -85,18 +85,9 @@ pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     Ok(there.unwrap_or(Path::new("/")).to_owned())
 }
 
-/// Guest kernels that were built: `FSARENA_KERNEL_DIR`, else beside the user's cached files. Not
-/// below [`own_directory`], which is worked in.
-pub fn kernel_dir() -> Result<PathBuf> {
-    if let Some(dir) = std::env::var_os("FSARENA_KERNEL_DIR").filter(|dir| !dir.is_empty()) {
-        return std::path::absolute(dir).context("FSARENA_KERNEL_DIR");
-    }
-    Ok(directories()?.cache_dir().join("fsarena-kernels"))
-}
-
-/// The guest kernels that were built.
+/// The guest kernels that were built. Not below [`own_directory`], which is worked in.
 pub fn kernels() -> Result<Cache> {
-    Ok(Cache::new(kernel_dir()?))
+    Cache::of_user().context("the directory of guest kernels")
 }
 
 /// Wall clock, ns since 1970.

@@ -28,9 +28,7 @@ struct Bench {
 
 /// `None`, with the reason printed, where no kernel was built.
 fn bench() -> Option<Bench> {
-    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
-    let home = || Some(std::env::home_dir()?.join(".cache/fsarena-kernels"));
-    let cache = Cache::new(set.or_else(home)?);
+    let cache = Cache::of_user().unwrap();
     let Some(kernel) = cache.preferred() else {
         println!("not run: no guest kernel in {}: fsarena kernel build", cache.dir().display());
         return None;

@@ -11,7 +11,7 @@ use fsarena_places::guest::{Guest, GuestOptions, Program, Record, Task};
 use fsarena_places::kernel::Cache;
 use fsarena_places::virtual_trial::keep_to_one_processor;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -41,10 +41,7 @@ fn judged(options: &Options) -> bool {
 
 fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict::default();
-    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
-    let home = std::env::home_dir().map(|home| home.join(".cache/fsarena-kernels"));
-    let kernel = set.or(home).and_then(|dir| Cache::new(dir).preferred());
-    let Some(kernel) = kernel else {
+    let Some(kernel) = Cache::of_user()?.preferred() else {
         verdict.not_run("guests", "no guest kernel was built (fsarena kernel build)");
         return Ok(verdict);
     };

@@ -6,16 +6,14 @@ use fsarena_places::kernel::Cache;
 use rustix::process::{Pid, Signal, kill_process};
 use sha2::{Digest as _, Sha256};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 const DISK: &str = "virtual:1G:model=hdd-2007";
 
 /// The guest kernels of this machine; `None`, with the reason printed, where there is none.
 fn kernels() -> Option<Cache> {
-    let set = std::env::var_os("FSARENA_KERNEL_DIR").map(PathBuf::from);
-    let home = || Some(std::env::home_dir()?.join(".cache/fsarena-kernels"));
-    let cache = Cache::new(set.or_else(home)?);
+    let cache = Cache::of_user().unwrap();
     if cache.list().is_empty() {
         println!("not run: no guest kernel in {}: fsarena kernel build", cache.dir().display());
         return None;

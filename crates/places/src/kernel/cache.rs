@@ -1,6 +1,9 @@
 //! Kernels that were built, each in a directory named after what it was made of.
 
+use etcetera::BaseStrategy as _;
+use etcetera::base_strategy::Xdg;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -88,6 +91,29 @@ impl Cache {
     #[must_use]
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
+    }
+
+    /// Those of the user: in `FSARENA_KERNEL_DIR`, else in `fsarena-kernels` in the directory of
+    /// the user's cached files.
+    ///
+    /// # Errors
+    /// When the user has no home directory.
+    pub fn of_user() -> io::Result<Self> {
+        let cached_files = || {
+            let none = |_| io::Error::other("no home directory: set HOME, or FSARENA_KERNEL_DIR");
+            Ok(Xdg::new().map_err(none)?.cache_dir())
+        };
+        Self::in_dir(std::env::var_os("FSARENA_KERNEL_DIR"), cached_files)
+    }
+
+    fn in_dir(
+        set: Option<OsString>,
+        cached_files: impl FnOnce() -> io::Result<PathBuf>,
+    ) -> io::Result<Self> {
+        match set.filter(|dir| !dir.is_empty()) {
+            Some(dir) => Ok(Self::new(std::path::absolute(dir)?)),
+            None => Ok(Self::new(cached_files()?.join("fsarena-kernels"))),
+        }
     }
 
     /// Where they are.
@@ -196,6 +222,19 @@ mod tests {
         fs::write(dir.join(BINARY), key).unwrap();
         fs::write(dir.join(IDENTITY), serde_json::to_vec(&identity).unwrap()).unwrap();
         cache.publish(&dir, key).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_is_named_goes_before_that_of_cached_files() {
+        let of = |set: Option<&str>| {
+            Cache::in_dir(set.map(OsString::from), || Ok(PathBuf::from("/srv/cached")))
+        };
+        assert_eq!(of(Some("/kernels")).unwrap().dir(), Path::new("/kernels"));
+        assert!(of(Some("kernels")).unwrap().dir().is_absolute());
+        for none in [None, Some("")] {
+            assert_eq!(of(none).unwrap().dir(), Path::new("/srv/cached/fsarena-kernels"));
+        }
+        assert!(Cache::in_dir(None, || Err(io::Error::other("no home"))).is_err());
     }
 
     #[test]
