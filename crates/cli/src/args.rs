@@ -14,7 +14,9 @@ mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use kernel::{KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelListArgs};
+pub use kernel::{
+    KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
+};
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use results::{
     AssetFormat, Beside, CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format,

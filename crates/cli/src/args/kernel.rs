@@ -18,6 +18,8 @@ pub enum KernelCommand {
     Build(KernelBuildArgs),
     /// List the guest kernels that were built.
     List(KernelListArgs),
+    /// Delete guest kernels that were built.
+    Delete(KernelDeleteArgs),
     /// Boot a guest kernel twice and say what it is, or why it is none.
     Check(KernelCheckArgs),
 }
@@ -63,6 +65,24 @@ pub struct KernelListArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena kernel delete --old\n  fsarena kernel delete 5f26 77f1 \
+                        --yes"
+)]
+pub struct KernelDeleteArgs {
+    /// Keys that `fsarena kernel list` prints, or their first digits.
+    #[arg(value_name = "KEY", required_unless_present = "old", conflicts_with = "old")]
+    pub keys: Vec<String>,
+    /// Delete all whose patches or configuration are not those that this program builds with. Those
+    /// that a RUN or a guest has are left.
+    #[arg(long)]
+    pub old: bool,
+    /// Delete without asking.
+    #[arg(long)]
+    pub yes: bool,
 }
 
 #[derive(Args, Debug)]

@@ -24,7 +24,11 @@ pub fn run(args: &DeleteArgs, db: Option<&Path>) -> Result<()> {
     let rows: Vec<RunRow> = runs.iter().map(|run| store.run(*run)).collect::<Result<_, _>>()?;
     let lines: Vec<_> = rows.iter().map(open::line_of).collect();
     context::print_text(&runs_list(&lines, context::width(), context::style()));
-    if !args.yes && !is_confirmed(rows.len())? {
+    let what = match rows.len() {
+        1 => "this RUN".to_owned(),
+        number => format!("these {number} RUNs"),
+    };
+    if !args.yes && !is_confirmed(&format!("{what} with every record"))? {
         refuse!("nothing was deleted");
     }
     store.delete_runs(&runs)?;
@@ -35,14 +39,13 @@ pub fn run(args: &DeleteArgs, db: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// Asks the user, where there is one.
-fn is_confirmed(number: usize) -> Result<bool> {
+/// Asks the user, where there is one, whether to delete this.
+pub(super) fn is_confirmed(what: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() {
         say!("(pass --yes to delete without a terminal)");
         return Ok(false);
     }
-    let what = if number == 1 { "this RUN".to_owned() } else { format!("these {number} RUNs") };
-    if write!(std::io::stderr(), "Delete {what} with every record? [y/N] ").is_err() {
+    if write!(std::io::stderr(), "Delete {what}? [y/N] ").is_err() {
         return Ok(false);
     }
     let mut answer = String::new();

@@ -92,17 +92,18 @@ mod tests {
     use clap::ValueEnum as _;
     use clap_complete::Shell;
 
-    /// Every visible command with its options, at any depth.
+    /// Every visible command with its options, at any depth: `run`, `kernel delete`.
     fn names() -> Vec<(String, Vec<String>)> {
-        fn below(command: &Command, found: &mut Vec<(String, Vec<String>)>) {
+        fn below(command: &Command, before: &str, found: &mut Vec<(String, Vec<String>)>) {
             for sub in command.get_subcommands() {
                 let long = sub.get_arguments().filter_map(|arg| arg.get_long().map(str::to_owned));
-                found.push((sub.get_name().to_owned(), long.collect()));
-                below(sub, found);
+                let name = format!("{before}{}", sub.get_name());
+                found.push((name.clone(), long.collect()));
+                below(sub, &format!("{name} "), found);
             }
         }
         let mut found = Vec::new();
-        below(&visible(), &mut found);
+        below(&visible(), "", &mut found);
         found
     }
 
@@ -120,8 +121,8 @@ mod tests {
         let names = names();
         assert!(names.iter().any(|(name, options)| name == "run" && options.len() > 25));
         let commands = offered(&[""]);
-        for (name, options) in names.iter().filter(|(name, _)| commands.contains(name)) {
-            let all = offered(&[name, "--"]);
+        for (name, options) in &names {
+            let all = offered(&name.split(' ').chain(["--"]).collect::<Vec<_>>());
             for option in options {
                 assert!(all.contains(&format!("--{option}")), "{name}: {option} is not in {all:?}");
             }
@@ -148,8 +149,8 @@ mod tests {
         assert_eq!(pages.len(), names().len() + 1);
         assert_eq!(pages[0].0, "fsarena");
         for (name, options) in names() {
-            let ends = format!("-{name}");
-            let (_, page) = pages.iter().find(|(page, _)| page.ends_with(&ends)).unwrap();
+            let title = format!("fsarena-{}", name.replace(' ', "-"));
+            let (_, page) = pages.iter().find(|(page, _)| *page == title).unwrap();
             assert!(page.contains("\n.SH EXAMPLES\n.nf\nfsarena "), "{name}\n{page}");
             assert!(!page.contains(".SH EXTRA"), "{name}");
             for option in options {

@@ -1,13 +1,17 @@
 //! `fsarena kernel`: guest kernels built, listed and checked.
 
+use super::delete::is_confirmed;
 use super::install;
-use crate::args::{KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelListArgs};
+use crate::args::{
+    KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
+};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
+use fsarena_model::units::Bytes;
 use fsarena_places::guest::{GuestError, Program};
 use fsarena_places::kernel::{
     self, BuildError, BuildRequest, Cache, CheckError, Checked, Configuration, Kernel, Progress,
-    Source, Surroundings,
+    RemoveError, Source, Surroundings,
 };
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -17,7 +21,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often a build says how far it is, where no terminal is watched.
 const REPORT_PERIOD: Duration = Duration::from_secs(30);
@@ -26,6 +30,7 @@ pub fn run(args: &KernelArgs) -> Result<ExitCode> {
     let done = match &args.what {
         KernelCommand::Build(args) => build(args),
         KernelCommand::List(args) => list(args),
+        KernelCommand::Delete(args) => delete(args),
         KernelCommand::Check(args) => check(args),
     };
     match done {
@@ -151,21 +156,88 @@ fn list(args: &KernelListArgs) -> Result<()> {
         return Ok(());
     }
     let all: Vec<String> = kernels.iter().map(describe).collect();
-    context::print(&all.join("\n"))
+    context::print(&all.join("\n"))?;
+    if kernels.iter().any(Kernel::is_old) {
+        say!("old ones are deleted by fsarena kernel delete --old");
+    }
+    Ok(())
+}
+
+fn delete(args: &KernelDeleteArgs) -> Result<()> {
+    let cache = context::kernels()?;
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for key in &args.keys {
+        let kernel = cache.of_key(key).map_err(|error| Usage(error.to_string()))?;
+        if !kernels.contains(&kernel) {
+            kernels.push(kernel);
+        }
+    }
+    if args.old {
+        kernels = cache.list();
+        kernels.retain(Kernel::is_old);
+        if kernels.is_empty() {
+            say!("no guest kernel is old");
+            return Ok(());
+        }
+    }
+    let lines: Vec<String> = kernels.iter().map(describe).collect();
+    context::print_text(&lines.join("\n"));
+    let what = match kernels.len() {
+        1 => "this guest kernel".to_owned(),
+        number => format!("these {number} guest kernels"),
+    };
+    if !args.yes && !is_confirmed(&what)? {
+        refuse!("nothing was deleted");
+    }
+    let mut deleted_bytes = 0;
+    for kernel in &kernels {
+        let size_bytes = kernel.size_bytes();
+        match cache.remove(kernel) {
+            Err(error @ RemoveError::InUse { .. }) if args.old => say!("left: {error}"),
+            removed => {
+                removed?;
+                deleted_bytes += size_bytes;
+            }
+        }
+    }
+    say!("{} deleted from {}", Bytes(deleted_bytes), cache.dir().display());
+    Ok(())
 }
 
 fn document(kernel: &Kernel) -> Value {
-    json!({ "path": kernel.binary, "identity": kernel.identity })
+    let built = kernel.built().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    json!({
+        "path": kernel.binary,
+        "identity": kernel.identity,
+        "size_bytes": kernel.size_bytes(),
+        "built_unix_s": built.map(|since| since.as_secs()),
+        "is_old": kernel.is_old(),
+    })
+}
+
+/// How long ago a kernel was built.
+fn age(built: SystemTime) -> String {
+    let minutes = built.elapsed().unwrap_or_default().as_secs() / 60;
+    match minutes {
+        0..120 => format!("{minutes} min ago"),
+        120..2880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
 }
 
 fn describe(kernel: &Kernel) -> String {
     let it = &kernel.identity;
     format!(
-        "Linux {}, {}, HZ {}\n  {}\n  sha256  {}\n  source  {} ({})\n  by      {}\n",
+        "Linux {}, {}, HZ {}; {}, built {}{}\n  {}\n  key     {}\n  sha256  {}\n  \
+         source  {} ({})\n  by      {}\n",
         it.release,
         it.config,
         it.hz,
+        Bytes(kernel.size_bytes()),
+        kernel.built().map_or_else(|| "at an unknown time".to_owned(), age),
+        if kernel.is_old() { "; old: this program builds it otherwise" } else { "" },
         kernel.binary.display(),
+        it.key,
         it.sha256,
         it.source,
         &it.source_sha256[..it.source_sha256.len().min(12)],

@@ -26,6 +26,55 @@ fn without_kernels_the_list_is_empty() {
     assert_eq!(ran.json()["kernels"].as_array().unwrap().len(), 0);
 }
 
+/// A kernel of another version's patches; no more is read of it here.
+fn put_kernel(env: &TestEnv, key: &str) {
+    let dir = env.path("kernels").join(key);
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("linux"), [0; 4096]).unwrap();
+    let hash = "0".repeat(64);
+    let identity = serde_json::json!({
+        "format": 1, "key": key, "release": "6.1.7", "sha256": hash, "source": "linux.tar",
+        "source_sha256": hash, "patches_sha256": hash, "config": "full", "config_sha256": hash,
+        "hz": 250, "compiler": "gcc",
+    });
+    fs::write(dir.join("kernel.json"), identity.to_string()).unwrap();
+}
+
+#[test]
+fn kernels_are_deleted_by_key_and_old_ones_at_once() {
+    let env = TestEnv::new();
+    let run = |args: &[&str]| {
+        let mut command = env.command(&[&["kernel"], args].concat());
+        command.env("FSARENA_KERNEL_DIR", env.path("kernels"));
+        env.finish(command)
+    };
+    for key in ["aa11", "aa22", "bb33"] {
+        put_kernel(&env, key);
+    }
+    let listed = run(&["list"]).good().says(&["fsarena kernel delete --old"]);
+    assert!(listed.stdout.contains("KiB, built 0 min ago; old"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("key     bb33"), "{}", listed.stdout);
+    let listed = run(&["list", "--json"]).good().json();
+    let first = &listed["kernels"][0];
+    assert!(first["size_bytes"].as_u64().unwrap() > 4096 && first["is_old"] == true, "{first}");
+    run(&["delete"]).code(2);
+    run(&["delete", "aa", "--yes"]).refused(2, &["2 guest kernels have keys"]);
+    run(&["delete", "cc", "--yes"]).refused(2, &["no guest kernel has a key"]);
+    run(&["delete", "aa1"]).code(2).says(&["pass --yes", "nothing was deleted"]);
+    run(&["delete", "aa1", "--yes"]).good().says(&["deleted from"]);
+    assert!(!env.path("kernels/aa11").exists() && env.path("kernels/aa22").exists());
+    // As a RUN holds it.
+    let held = fs::File::open(env.path("kernels/bb33/linux")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockShared).unwrap();
+    run(&["delete", "bb33", "--yes"]).code(1).says(&["a RUN or a guest has it"]);
+    run(&["delete", "--old", "--yes"]).good().says(&["left: ", "a RUN or a guest has it"]);
+    assert!(!env.path("kernels/aa22").exists() && env.path("kernels/bb33").exists());
+    drop(held);
+    run(&["delete", "--old", "--yes"]).good();
+    assert_eq!(fs::read_dir(env.path("kernels")).unwrap().count(), 0);
+    run(&["delete", "--old"]).good().says(&["no guest kernel is old"]);
+}
+
 /// A tree that is no source of Linux is refused, or what a build lacks is named; it is not written
 /// to.
 #[test]

@@ -330,6 +330,32 @@ fn virtual_files_that_are_no_kernels_are_refused_before_the_run() {
     guests.assert_nothing_left();
 }
 
+/// What a RUN boots is not deleted meanwhile, also between two guests.
+#[test]
+fn virtual_kernels_of_a_run_are_not_deleted() {
+    let Some(guests) = Guests::new() else { return };
+    let built = guests.kernels.preferred().unwrap();
+    let (kernels, own) = (guests.env.path("kernels"), built.binary.parent().unwrap());
+    fs::create_dir(&kernels).unwrap();
+    sh(&format!("cp -r {} {}", own.display(), kernels.display()));
+    let key = built.identity.key.as_str();
+    let file = guests.env.long_experiment("ext4", DISK, "");
+    let of_own = |args: &[&str]| {
+        let mut command = guests.env.command(args);
+        command.env("FSARENA_KERNEL_DIR", &kernels);
+        command
+    };
+    let mut live = guests.env.start_command(of_own(&["run", &file]));
+    live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
+    let refused = guests.env.finish(of_own(&["kernel", "delete", key, "--yes"]));
+    refused.code(1).says(&["a RUN or a guest has it"]);
+    live.signal(Signal::INT);
+    live.end().code(130);
+    guests.env.finish(of_own(&["kernel", "delete", key, "--yes"])).good();
+    assert!(!kernels.join(key).exists());
+    guests.assert_nothing_left();
+}
+
 /// A kernel that was built again is another one: neither the rest of a RUN is done with it, nor
 /// trials that are still to come.
 #[test]

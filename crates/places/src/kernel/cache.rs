@@ -199,10 +199,10 @@ impl Cache {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn put(cache: &Cache, key: &str, config: &str) {
+    pub(in super::super) fn put(cache: &Cache, key: &str, config: &str) {
         let dir = cache.dir().join(format!("new-{key}"));
         fs::create_dir_all(&dir).unwrap();
         let text = || "x".to_owned();

@@ -10,6 +10,7 @@ mod digest;
 mod embedded;
 mod kernels;
 mod patches;
+mod removal;
 mod source;
 mod tools;
 
@@ -20,5 +21,6 @@ pub use config::{Configuration, HZ_RANGE};
 pub(crate) use digest::hex;
 pub use kernels::{FileError, Kernels, Named, is_path, sha256_of};
 pub use patches::PatchError;
+pub use removal::{HeldKernel, KeyError, RemoveError};
 pub use source::{DEBIAN_SOURCES, Source, SourceError, Version};
 pub use tools::{Missing, packages};

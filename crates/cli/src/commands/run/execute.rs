@@ -9,13 +9,16 @@ use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::fault;
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::CacheState;
-use fsarena_model::run::{RunHeader, RunState};
+use fsarena_model::run::{RunHeader, RunPlan, RunState};
+use fsarena_places::kernel::HeldKernel;
 use fsarena_runner::{Finished, Request, Resumed};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +31,7 @@ pub(super) fn execute(
     consents: &[WipeConsent],
     db: Option<&Path>,
 ) -> Result<ExitCode> {
+    let _held = hold_kernels(&header.plan)?;
     let interrupts = context::count_interrupts()?;
     let mut store = open::for_writing(db)?;
     let request = Request {
@@ -73,6 +77,27 @@ pub(super) fn program_sha256() -> Result<String> {
     let bytes = if fault::is_fast() { identity() } else { std::fs::read(&path) };
     let bytes = bytes.with_context(|| format!("{}", path.display()))?;
     Ok(fsarena_model::seed::hex(&Sha256::digest(&bytes)))
+}
+
+/// The guest kernels of these trials, which are not deleted meanwhile. A file of the user's is
+/// theirs.
+fn hold_kernels(plan: &RunPlan) -> Result<Vec<HeldKernel>> {
+    let cache = context::kernels()?;
+    let levels: BTreeSet<&str> = plan
+        .contenders
+        .iter()
+        .filter_map(|contender| match &contender.levels.device {
+            DeviceLevel::Virtual { kernel, .. } => Some(kernel.as_str()),
+            _ => None,
+        })
+        .collect();
+    let found = levels.into_iter().filter_map(|level| cache.called(level));
+    found
+        .map(|kernel| {
+            let path = || format!("{}: the guest kernel is being deleted", kernel.binary.display());
+            kernel.hold().with_context(path)
+        })
+        .collect()
 }
 
 fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
