@@ -3,7 +3,7 @@
 //! `ext4`, `ext4 data=writeback`, `xfs block_size=1024 on ram:1G`, `ext4#2`. Labels are for people
 //! and no part of an identity.
 
-use fsarena_model::contender::{Contender, FsLevel};
+use fsarena_model::contender::{Contender, DeviceLevel, FsLevel, device_labels};
 use fsarena_model::factor::{self, ActsOn};
 use fsarena_model::units::size_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,10 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         let arm = arms.entry(identity(contender)).or_default();
         *arm = (*arm).max(contender.replicate);
     }
-    for contender in contenders.iter_mut() {
+    let devices: Vec<&DeviceLevel> =
+        contenders.iter().map(|contender| &contender.levels.device).collect();
+    let devices = device_labels(&devices, DeviceLevel::written);
+    for (contender, device) in contenders.iter_mut().zip(devices) {
         let mut label = contender.levels.fs.name.clone();
         for option in options(&contender.levels.fs).difference(&common) {
             label.push(' ');
@@ -34,7 +37,7 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         if varies.device {
             match levels.device.size_bytes().filter(|_| levels.is_in_memory()) {
                 Some(size) => label.push_str(&format!(" of {}", size_text(size))),
-                None => label.push_str(&format!(" on {}", levels.device.written())),
+                None => label.push_str(&format!(" on {device}")),
             }
         }
         for factor in factor::all() {
