@@ -131,3 +131,52 @@ fn latencies(rows: &[Row]) -> Vec<DeviceModelLatencies> {
     }
     curves
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    /// What `fsarena devices --model` prints of a model where output is no terminal.
+    fn printed(name: &str) -> String {
+        let sheet = find(name).unwrap();
+        let rows = compare(&sheet, 1).unwrap();
+        let measured = measured(&sheet, &rows, 1).unwrap();
+        device_model_text(&measured, 100, fsarena_report::Style::default())
+    }
+
+    /// Simulated time is an integer: figures and drawings are the same on every machine.
+    #[test]
+    fn every_model_prints_what_it_did() {
+        let differs = |name: &&str| {
+            let printed = printed(name);
+            catch_unwind(|| {
+                insta::with_settings!({
+                    snapshot_path => "snapshots/device_model",
+                    prepend_module_to_snapshot => false,
+                    omit_expression => true,
+                }, { insta::assert_snapshot!(*name, printed) });
+            })
+            .is_err()
+        };
+        let names = fsarena_vdisk::names();
+        let differ: Vec<&str> = names.into_iter().filter(differs).collect();
+        assert!(differ.is_empty(), "what is printed differs: {}", differ.join(", "));
+    }
+
+    #[test]
+    fn latencies_are_of_each_kind_of_request_once() {
+        let sheet = find("sd-good").unwrap();
+        let latencies = latencies(&compare(&sheet, 1).unwrap());
+        let labels: Vec<&str> = latencies.iter().map(|one| one.label.as_str()).collect();
+        assert_eq!(
+            labels,
+            [
+                "random read 4 KiB, QD 1",
+                "random write 4 KiB, QD 1",
+                "fsyncs of 4 KiB at one place",
+                "random read 1 KiB, QD 1"
+            ]
+        );
+    }
+}
