@@ -105,14 +105,10 @@ impl CurveKind {
         match self {
             Self::Seek => "reads of one sector over the distance from the one before",
             Self::Zones => "sequential reads of 1 MiB over the place on the disk",
-            Self::SequentialWrites => {
-                "sequential writes of 1 MiB over what was written (a device of 2 GiB at most)"
-            }
-            Self::RandomWrites => {
-                "then random writes of 4 KiB over what was written (the same device)"
-            }
+            Self::SequentialWrites => "sequential writes of 1 MiB to a device of up to 2 GiB",
+            Self::RandomWrites => "then random writes of 4 KiB to the same device",
             Self::WriteSizes => "writes over their size",
-            Self::AllocationUnits => "writes of 64 KiB over the number of allocation units in turn",
+            Self::AllocationUnits => "writes of 64 KiB over allocation units in turn",
         }
     }
 
