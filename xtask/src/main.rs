@@ -35,6 +35,9 @@ enum Task {
     /// The first process of a guest kernel, for `overhead virtual`.
     #[command(hide = true, name = "guest_init")]
     GuestInit,
+    /// The process that serves a disk, for `overhead vdisk`.
+    #[command(hide = true, name = "vdisk_server")]
+    VdiskServer,
 }
 
 /// `Ok(false)` is a check that failed and has already said so.
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Task::Tidy(args) => tidy::run(&args),
         Task::Dist => dist::run(),
         Task::GuestInit => overhead::run_as_init().map(|()| true),
+        Task::VdiskServer => overhead::serve_disk().map(|()| true),
         Task::Overhead(options) => overhead::run(&options).map(|()| true),
     };
     match result {

@@ -6,15 +6,18 @@
 //! and no timed test: fewer pairs or files than the figures ask for run it without judging. It
 //! fails when a figure is missed; what cannot be run here is said, and is no figure that was met.
 
+mod agreement;
 mod child_job;
 mod corpus;
 mod fio;
+mod floor;
 mod guests;
 mod image;
 mod null;
 mod options;
 mod pairs;
 mod reference;
+mod release;
 mod small;
 mod table;
 mod threads;
@@ -22,10 +25,10 @@ mod uring;
 mod vdisk;
 
 use anyhow::{Context as _, Result, ensure};
+pub(crate) use floor::serve_disk;
 pub(crate) use guests::run_as_init;
 pub(crate) use options::Options;
 use options::{Section, Verdict};
-use std::process::Command;
 
 /// In the order of the run. A new section is a file with such an entry, a line here, and its name
 /// and its line of help in [`options`].
@@ -37,6 +40,7 @@ const SECTIONS: &[Section] = &[
     corpus::SECTION,
     vdisk::SECTION,
     guests::SECTION,
+    agreement::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
@@ -54,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let sections: Vec<&Section> = SECTIONS.iter().filter(wanted).collect();
     let judged = |section: &Section| !options.smoke && (section.judged)(options);
     if cfg!(debug_assertions) && sections.iter().any(|section| judged(section)) {
-        return in_release();
+        return release::run_again();
     }
     pairs::heed_signals()?;
     match rustix::process::setpriority_process(None, -20) {
@@ -84,17 +88,5 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         [] => println!("all figures that were looked at are met"),
         names => println!("no figure missed; not judged: {}", names.join(", ")),
     }
-    Ok(())
-}
-
-/// Figures are for optimised code: builds this task in release and runs that.
-fn in_release() -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--", "overhead"])
-        .args(std::env::args_os().skip(2))
-        .status()
-        .context("cargo run --release --package xtask")?;
-    ensure!(status.success(), "overhead in release: {status}");
     Ok(())
 }

@@ -5,8 +5,8 @@
 
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
-    Key, Level, Levels, Panel, PaperWidth, Part, Proof, Ratio, Ratios, STYLE, Segment, Span, Spot,
-    Stack, Stacks, Standing, Svg, Trace, Traces,
+    Key, Level, Levels, Panel, PaperWidth, Part, Plot, PlotLine, Plots, Proof, Ratio, Ratios,
+    STYLE, Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
 };
 use std::fmt::Write as _;
 
@@ -246,6 +246,38 @@ fn curves() -> Svg {
     Curves { head: head("curves", "Latencies"), title, curves: (0..6).map(curve).collect() }.draw()
 }
 
+fn plots() -> Svg {
+    let line = |at: usize| PlotLine {
+        key: key(at),
+        points: (0..=40).map(|x| (f64::from(x), 9.0 + f64::from(x).sqrt() * at as f64)).collect(),
+        tip: "a line".into(),
+    };
+    let sizes = (2..14).map(|power| f64::from(1 << power));
+    let size = PlotLine { points: sizes.clone().map(|at| (at, at / 99.0)).collect(), ..line(4) };
+    let log = |title| Axis { log: true, ..Axis::linear(title, "") };
+    Plots {
+        head: head("plots", "Plots"),
+        plots: vec![
+            Plot {
+                title: "A time over a distance".into(),
+                along: Axis::linear("distance, %", ""),
+                upright: Axis::linear("time, ms", ""),
+                lines: (0..4).map(line).collect(),
+                ..Plot::default()
+            },
+            Plot {
+                title: "A rate over a size".into(),
+                along: log("size, KiB"),
+                ticks: sizes.step_by(2).map(|at| (at, at.to_string())).collect(),
+                upright: log("rate, MB/s"),
+                lines: vec![size],
+            },
+        ],
+        latencies: None,
+    }
+    .draw()
+}
+
 fn traces() -> Svg {
     let trace = |label: &str, hue: usize, high: f64| {
         let value =
@@ -293,6 +325,7 @@ fn main() -> std::io::Result<()> {
         curves(),
         heat("heat", 5, 4),
         heat("heat-wide", 9, 14),
+        plots(),
         traces(),
         bars("bars-many", 30, false),
         Bars { head: head("empty", "Nothing"), ..Bars::default() }.draw(),

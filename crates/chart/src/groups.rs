@@ -59,7 +59,7 @@ impl Groups {
         let top = head.height() + 4.0;
         let bottom = self.groups.iter().fold(top, |y, group| y + group.height()) + 2.0;
         let mut sheet = Sheet::new(&self.head, bottom + 20.0);
-        head.draw(&sheet);
+        head.draw(&sheet, 0.0);
         let values = self.words(named);
         let room = column(
             values.iter().flatten().map(String::as_str),

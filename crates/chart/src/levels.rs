@@ -80,7 +80,7 @@ impl Levels {
         let left = axis.width((16.0, 70.0));
         let along = self.along((left + SIDE, WIDTH - SIDE));
         let mut sheet = Sheet::new(&self.head, bottom + 38.0);
-        head.draw(&sheet);
+        head.draw(&sheet, 0.0);
         axis.draw(&sheet, &values, (left, WIDTH));
         let word = |level: &Level| (level.at, shorten(&level.label, WORD, SMALL));
         let ticks: Vec<_> = self.levels.iter().map(word).collect();
@@ -262,7 +262,7 @@ impl Columns {
         let lines = self.panels.chunks(in_line);
         let bottom = lines.clone().fold(top, |y, _| y + PANEL);
         let mut sheet = Sheet::new(&self.head, bottom + 2.0);
-        head.draw(&sheet);
+        head.draw(&sheet, 0.0);
         let mut y = top;
         for line in lines {
             let width = if in_line == 2 { (WIDTH - APART) / 2.0 } else { WIDTH };

@@ -357,9 +357,9 @@ impl Top {
         self.title.iter().fold(self.legend.height, |height, _| height + 16.0)
     }
 
-    pub(crate) fn draw(&self, sheet: &Sheet<'_>) {
-        self.legend.draw(sheet, 0.0);
-        let mut y = self.legend.height + self.first;
+    pub(crate) fn draw(&self, sheet: &Sheet<'_>, top: f64) {
+        self.legend.draw(sheet, top);
+        let mut y = top + self.legend.height + self.first;
         for line in &self.title {
             sheet.text((0.0, y), Anchor::Left, Ink::Title, line);
             y += 16.0;

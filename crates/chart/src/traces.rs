@@ -219,25 +219,43 @@ impl Curves {
     /// Draws it; one mark a curve with points. A latency that is not above 0 is at the left end.
     #[must_use]
     pub fn draw(&self) -> Svg {
-        if self.curves.iter().all(|curve| curve.shown().next().is_none()) {
+        if !self.any() {
             return rows::empty(&self.head);
         }
-        let shown = || self.curves.iter().flat_map(Curve::shown);
+        let mut sheet = Sheet::new(&self.head, self.height());
+        self.draw_from(&mut sheet, 0.0);
+        sheet.finish()
+    }
+
+    /// Whether a curve has points.
+    pub(crate) fn any(&self) -> bool {
+        self.curves.iter().any(|curve| curve.shown().next().is_some())
+    }
+
+    fn top(&self) -> Top {
         let entries = self.curves.iter().filter(|curve| curve.shown().next().is_some());
         let swatch = |key: &Key| (Swatch::Line { class: line_class(key.hue) }, key.label.clone());
         let legend = Legend::new(entries.map(|curve| swatch(&curve.key)));
-        let head = Top::new(legend, &self.title, 14.0);
-        let top = head.height() + 6.0 + 4.0;
-        let shares = Scale::tail(
-            shown().map(|(share, _)| share).fold(0.0, f64::max),
-            (top + CURVE_TALL, top),
-        );
+        Top::new(legend, &self.title, 14.0)
+    }
+
+    /// Of the whole, in units.
+    pub(crate) fn height(&self) -> f64 {
+        self.top().height() + 10.0 + CURVE_TALL + 22.0
+    }
+
+    /// Draws it on a sheet from `y` on.
+    pub(crate) fn draw_from(&self, sheet: &mut Sheet<'_>, y: f64) {
+        let head = self.top();
+        let top = y + head.height() + 10.0;
+        let shown = self.curves.iter().flat_map(Curve::shown);
+        let shares =
+            Scale::tail(shown.map(|(share, _)| share).fold(0.0, f64::max), (top + CURVE_TALL, top));
         let ticks = shares.ticks(10);
         let words: Vec<_> = ticks.iter().copied().map(percent).collect();
         let left = column(words.iter().map(String::as_str), SMALL, (30.0, 80.0)) + 8.0;
         let latencies = self.latencies((left, WIDTH - 10.0));
-        let mut sheet = Sheet::new(&self.head, top + CURVE_TALL + 22.0);
-        head.draw(&sheet);
+        head.draw(sheet, y);
         for (tick, words) in ticks.iter().zip(&words) {
             let y = shares.at(*tick);
             sheet.path(&[(left, y), (WIDTH - 10.0, y)], Ink::Grid);
@@ -245,11 +263,10 @@ impl Curves {
         }
         let ticks = latencies.ticks(rows::room_for(&latencies, 60.0));
         let ticks: Vec<_> = ticks.into_iter().map(|tick| (tick, time(tick))).collect();
-        rows::numbers(&sheet, &latencies, (top, top + CURVE_TALL), top + CURVE_TALL + 16.0, &ticks);
+        rows::numbers(sheet, &latencies, (top, top + CURVE_TALL), top + CURVE_TALL + 16.0, &ticks);
         for curve in &self.curves {
-            curve.draw(&mut sheet, &latencies, &shares);
+            curve.draw(sheet, &latencies, &shares);
         }
-        sheet.finish()
     }
 
     fn latencies(&self, place: (f64, f64)) -> Scale {

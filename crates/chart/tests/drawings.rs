@@ -2,8 +2,8 @@
 
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
-    Key, Level, Levels, Panel, PaperWidth, Part, Proof, Ratio, Ratios, Segment, Span, Spot, Stack,
-    Stacks, Standing, Svg, Trace, Traces,
+    Key, Level, Levels, Panel, PaperWidth, Part, Plot, PlotLine, Plots, Proof, Ratio, Ratios,
+    Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -132,6 +132,17 @@ prop_compose! {
 
 prop_compose! {
     fn panel()(title in words(), traces in vec(trace(), 0..3)) -> Panel { Panel { title, traces } }
+}
+
+prop_compose! {
+    fn plot()(
+        title in words(), along in axis(), upright in axis(),
+        ticks in vec((number(), words()), 0..4),
+        lines in vec((key(), vec((number(), number()), 0..30), words()), 0..4),
+    ) -> Plot {
+        let lines = lines.into_iter().map(|(key, points, tip)| PlotLine { key, points, tip });
+        Plot { title, along, ticks, upright, lines: lines.collect() }
+    }
 }
 
 prop_compose! {
@@ -307,6 +318,23 @@ proptest! {
     }
 
     #[test]
+    fn plots(
+        head in head(), plots in vec(plot(), 0..4),
+        latencies in option::of((vec((number(), number()), 0..12), words())),
+    ) {
+        let any = |points: &[(f64, f64)]| points.iter().any(|(x, y)| shown(*x) && shown(*y));
+        let lines = plots.iter().flat_map(|plot| &plot.lines);
+        let marks = lines.filter(|line| any(&line.points)).count()
+            + latencies.iter().filter(|(points, _)| any(points)).count();
+        let latencies = latencies.map(|(points, title)| Curves {
+            head: Head { title, ..Head::default() },
+            curves: vec![Curve { points, ..Curve::default() }],
+            ..Curves::default()
+        });
+        check(&Plots { head, plots, latencies }.draw(), marks);
+    }
+
+    #[test]
     fn traces(head in head(), panels in vec(panel(), 0..4), spans in vec(span(), 0..4)) {
         let traces = panels.iter().flat_map(|panel| &panel.traces);
         let any = |trace: &&Trace| {
@@ -343,6 +371,7 @@ fn a_chart_of_nothing_says_so() {
         Columns::default().draw(),
         Heat::default().draw(),
         Curves::default().draw(),
+        Plots::default().draw(),
         Traces::default().draw(),
     ];
     for svg in empty {

@@ -19,6 +19,7 @@ mod zram;
 pub use directory::claim_directory;
 pub use image::claim_image;
 pub use kind::{Claimed, Hooks, Made, Order};
+pub use vdisk::NullDisk;
 
 use crate::TargetError;
 use crate::inventory::Roots;

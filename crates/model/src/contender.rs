@@ -315,6 +315,54 @@ impl DeviceLevel {
     }
 }
 
+/// What tells devices apart, in the order of `all`: of modelled ones the model, and size, kernel
+/// and price of a system call where these differ among them; of others what `text` makes of them.
+#[must_use]
+pub fn device_labels(all: &[&DeviceLevel], text: fn(&DeviceLevel) -> String) -> Vec<String> {
+    let modelled = |level: &DeviceLevel| match level {
+        DeviceLevel::Vdisk { size_bytes, model } => {
+            Some((size_text(*size_bytes), model.clone(), String::new(), 0))
+        }
+        DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } => {
+            Some((size_text(*size_bytes), model.clone(), kernel.clone(), *syscall_ns))
+        }
+        _ => None,
+    };
+    let parts: Vec<_> = all.iter().map(|level| modelled(level)).collect();
+    let known: Vec<_> = parts.iter().flatten().collect();
+    let differs = |same: &dyn Fn(usize) -> bool| !(0..known.len()).all(same);
+    let sizes = differs(&|at| known[at].0 == known[0].0);
+    let releases = differs(&|at| kernel_release(&known[at].2) == kernel_release(&known[0].2));
+    let kernels = differs(&|at| known[at].2 == known[0].2);
+    let prices = differs(&|at| known[at].3 == known[0].3);
+    let label = |level: &DeviceLevel, part: &Option<(String, String, String, u64)>| {
+        let Some((size, model, kernel, price_ns)) = part else { return text(level) };
+        let mut label = model.clone();
+        if sizes {
+            label.push_str(&format!(" of {size}"));
+        }
+        if kernels {
+            let name = if releases { kernel_release(kernel) } else { kernel };
+            label.push_str(&format!(" Linux {name}"));
+        }
+        if prices {
+            label.push_str(&format!(" syscall_ns={price_ns}"));
+        }
+        label
+    };
+    let labels: Vec<String> =
+        all.iter().zip(&parts).map(|(level, part)| label(level, part)).collect();
+    // A modelled disk of the machine beside one of a guest, or two kernels of one release beside
+    // another.
+    let is_one = |at: usize| {
+        (0..all.len()).all(|other| (labels[at] == labels[other]) == (all[at] == all[other]))
+    };
+    if (0..all.len()).all(is_one) {
+        return labels;
+    }
+    all.iter().map(|level| text(level)).collect()
+}
+
 /// The release of a guest kernel as a level names it: `6.12.117` of `6.12.117-8444a7d9177f`.
 #[must_use]
 pub fn kernel_release(kernel: &str) -> &str {
@@ -441,6 +489,42 @@ mod tests {
 
     fn levels(fs: FsLevel) -> Levels {
         Levels::plain(fs, DeviceLevel::Loop { size_bytes: 1 << 31 })
+    }
+
+    #[test]
+    fn modelled_devices_are_told_apart_by_what_differs() {
+        let virtual_disk = |model: &str, gib: u64, kernel: &str, syscall_ns| DeviceLevel::Virtual {
+            size_bytes: gib << 30,
+            model: model.into(),
+            kernel: kernel.into(),
+            syscall_ns,
+        };
+        let labels = |all: &[DeviceLevel]| {
+            device_labels(&all.iter().collect::<Vec<_>>(), DeviceLevel::written)
+        };
+        let disk = virtual_disk("hdd-2003", 4, "6.12.117-8444", 0);
+        let other = virtual_disk("ssd-sata", 4, "6.12.117-8444", 0);
+        assert_eq!(
+            labels(&[disk.clone(), other.clone(), disk.clone()]),
+            ["hdd-2003", "ssd-sata", "hdd-2003"]
+        );
+        let larger = virtual_disk("hdd-2003", 8, "6.12.117-8444", 0);
+        assert_eq!(labels(&[disk.clone(), larger]), ["hdd-2003 of 4G", "hdd-2003 of 8G"]);
+        let old = virtual_disk("hdd-2003", 4, "6.1.192-16c9", 0);
+        assert_eq!(
+            labels(&[disk.clone(), old.clone()]),
+            ["hdd-2003 Linux 6.12.117", "hdd-2003 Linux 6.1.192"]
+        );
+        let own = virtual_disk("hdd-2003", 4, "6.12.117-beef", 0);
+        assert_eq!(labels(&[disk.clone(), own.clone()])[1], "hdd-2003 Linux 6.12.117-beef");
+        let all = [disk.clone(), own, old];
+        assert_eq!(labels(&all)[1], all[1].written(), "two of one release beside another");
+        let priced = virtual_disk("hdd-2003", 4, "6.12.117-8444", 20);
+        assert_eq!(labels(&[disk.clone(), priced])[1], "hdd-2003 syscall_ns=20");
+        let native = DeviceLevel::Vdisk { size_bytes: 4 << 30, model: "hdd-2003".into() };
+        assert_eq!(labels(std::slice::from_ref(&native)), ["hdd-2003"]);
+        let beside = DeviceLevel::Loop { size_bytes: 4 << 30 };
+        assert_eq!(labels(&[native, beside]), ["hdd-2003", "loop:4G"]);
     }
 
     #[test]

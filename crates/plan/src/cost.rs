@@ -102,6 +102,8 @@ pub struct CostBasis {
     /// teardown), measured in earlier RUNs, ns; by name of the file system and what it lay on.
     /// Neither timed phases nor the steps prepare and verify are in it: these are added apart.
     pub trial_overheads_ns: HashMap<(String, String), f64>,
+    /// Guests that are side by side, at least one.
+    pub guests_at_once: u64,
 }
 
 /// Where a figure comes from.
@@ -216,6 +218,12 @@ const ASSUMED_PHASE_NS: f64 = 300_000_000.0;
 const ASSUMED_WARM_SHARE: f64 = 0.3;
 /// An op of the null backend.
 const NULL_NS_PER_OP: f64 = 100.0;
+/// Real time of a trial in a guest around its work: boot, mkfs, mount, proofs, power-off. The times
+/// in records of such trials are virtual, and say nothing of it.
+const GUEST_TRIAL_NS: f64 = 500_000_000.0;
+/// Real time of an op in a guest, which has some system calls; of a byte; of an fsync.
+const GUEST_OP: OpCost = OpCost { ns_per_op: 45_000.0, ns_per_byte: 6.0 };
+const GUEST_FSYNC_NS: f64 = 100_000.0;
 /// An fsync on a disk, and on what is in memory. Records do not tell phases with it from those
 /// without: it is always added.
 const FSYNC_NS: f64 = 2_000_000.0;
@@ -232,6 +240,9 @@ fn kinds(levels: &Levels) -> impl Iterator<Item = String> {
 
 impl CostBasis {
     fn op(&self, levels: &Levels, op: Op) -> (OpCost, CostSource) {
+        if levels.device.is_virtual() {
+            return (GUEST_OP, CostSource::Assumed);
+        }
         let measured = |kind| self.measured.get(&(levels.fs.name.clone(), kind, op));
         if let Some(cost) = kinds(levels).find_map(measured) {
             (*cost, CostSource::Measured)
@@ -244,6 +255,9 @@ impl CostBasis {
 
     /// Time of a trial around its phases, time around each of its timed phases.
     fn overhead(&self, levels: &Levels) -> (f64, f64, CostSource) {
+        if levels.device.is_virtual() {
+            return (GUEST_TRIAL_NS, 0.0, CostSource::Assumed);
+        }
         let measured = |kind| self.trial_overheads_ns.get(&(levels.fs.name.clone(), kind));
         if let Some(ns) = kinds(levels).find_map(measured) {
             // It has the time around each timed phase in it, and none of the steps that `row` adds.
@@ -273,13 +287,18 @@ fn phase_cost(
     if phase.io.backend == Backend::Null {
         return (ops * NULL_NS_PER_OP, CostSource::Assumed);
     }
-    if let Some(cycle) = &phase.cycle {
+    // Waiting takes no time in a guest.
+    if let Some(cycle) = phase.cycle.as_ref().filter(|_| !levels.device.is_virtual()) {
         // Where work outlasts its period it takes longer.
         let periods_ns = cycle.period_ns as f64 * f64::from(cycle.cycles);
         return (periods_ns, CostSource::Assumed);
     }
     let (cost, source) = basis.op(levels, phase.op);
-    let fsync_ns = if is_memory(levels) { FSYNC_IN_MEMORY_NS } else { FSYNC_NS };
+    let fsync_ns = match is_memory(levels) {
+        _ if levels.device.is_virtual() => GUEST_FSYNC_NS,
+        true => FSYNC_IN_MEMORY_NS,
+        false => FSYNC_NS,
+    };
     let waits = syncs(phase, set) as f64 * fsync_ns;
     let bytes = moved_bytes(phase, set, sums) as f64;
     (ops * cost.ns_per_op + bytes * cost.ns_per_byte + waits, source)
@@ -446,15 +465,21 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
         memory_written_bytes: cost.memory_written_bytes,
     };
     for row in &rows {
+        let is_virtual = plan.contenders[row.contender].levels.device.is_virtual();
+        let total_ns = |trials: u64| match is_virtual {
+            // The first of them is done twice.
+            true => (trials + 1).saturating_mul(row.trial_ns) / basis.guests_at_once.max(1),
+            false => trials.saturating_mul(row.trial_ns),
+        };
         let least_written = row.least_trials.saturating_mul(row.trial_written_bytes);
-        let least_ns = row.least_trials.saturating_mul(row.trial_ns);
+        let least_ns = total_ns(row.least_trials);
         least.trials += row.least_trials;
         least.total_ns = least.total_ns.saturating_add(least_ns);
         let written = row.trials.saturating_mul(row.trial_written_bytes);
         let conditioning = row.trials.saturating_mul(row.conditioning_bytes);
         cost.conditioning_bytes = cost.conditioning_bytes.saturating_add(conditioning);
         cost.trials += row.trials;
-        cost.total_ns = cost.total_ns.saturating_add(row.trials.saturating_mul(row.trial_ns));
+        cost.total_ns = cost.total_ns.saturating_add(total_ns(row.trials));
         cost.sources.extend([row.source, row.overhead_source]);
         let (sum, least_sum) = if row.in_memory {
             (&mut cost.memory_written_bytes, &mut least.memory_written_bytes)

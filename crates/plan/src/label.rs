@@ -3,7 +3,7 @@
 //! `ext4`, `ext4 data=writeback`, `xfs block_size=1024 on ram:1G`, `ext4#2`. Labels are for people
 //! and no part of an identity.
 
-use fsarena_model::contender::{Contender, DeviceLevel, FsLevel, kernel_release};
+use fsarena_model::contender::{Contender, DeviceLevel, FsLevel, device_labels};
 use fsarena_model::factor::{self, ActsOn};
 use fsarena_model::units::size_text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,10 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         let arm = arms.entry(identity(contender)).or_default();
         *arm = (*arm).max(contender.replicate);
     }
-    let kernels = kernels_alone(contenders);
-    for contender in contenders.iter_mut() {
+    let devices: Vec<&DeviceLevel> =
+        contenders.iter().map(|contender| &contender.levels.device).collect();
+    let devices = device_labels(&devices, DeviceLevel::written);
+    for (contender, device) in contenders.iter_mut().zip(devices) {
         let mut label = contender.levels.fs.name.clone();
         for option in options(&contender.levels.fs).difference(&common) {
             label.push(' ');
@@ -35,12 +37,7 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         if varies.device {
             match levels.device.size_bytes().filter(|_| levels.is_in_memory()) {
                 Some(size) => label.push_str(&format!(" of {}", size_text(size))),
-                None => match &kernels {
-                    Some(kernels) => {
-                        label.push_str(&format!(" on {}", kernels[&levels.device.written()]))
-                    }
-                    None => label.push_str(&format!(" on {}", levels.device.written())),
-                },
+                None => label.push_str(&format!(" on {device}")),
             }
         }
         for factor in factor::all() {
@@ -56,34 +53,6 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         }
         contender.label = label;
     }
-}
-
-/// Where devices differ in nothing but the guest kernel: that of each device, as it is written, by
-/// its release, or with its hash too where several have one release.
-fn kernels_alone(contenders: &[Contender]) -> Option<BTreeMap<String, String>> {
-    let mut kernels: BTreeMap<String, &str> = BTreeMap::new();
-    let mut others: BTreeSet<String> = BTreeSet::new();
-    for contender in contenders.iter().filter(|contender| !contender.levels.is_in_memory()) {
-        let device = &contender.levels.device;
-        let DeviceLevel::Virtual { kernel, .. } = device else { return None };
-        let mut other = device.clone();
-        if let DeviceLevel::Virtual { kernel, .. } = &mut other {
-            kernel.clear();
-        }
-        others.insert(other.written());
-        kernels.insert(device.written(), kernel);
-    }
-    if others.len() != 1 {
-        return None;
-    }
-    let releases: BTreeSet<&str> = kernels.values().map(|kernel| kernel_release(kernel)).collect();
-    let is_enough = releases.len() == kernels.len();
-    let name = |kernel: &str| match is_enough {
-        true => format!("Linux {}", kernel_release(kernel)),
-        false => format!("Linux {kernel}"),
-    };
-    let named = kernels.into_iter().map(|(device, kernel)| (device, name(kernel)));
-    Some(named.collect())
 }
 
 fn identity(contender: &Contender) -> String {

@@ -1,57 +1,19 @@
-//! Device models: the list of them, one beside the published figures of its device, and the
-//! latencies that it has, drawn.
+//! Device models: the list of them, one beside the published figures of its device, and its curves
+//! and latencies, drawn.
+
+mod document;
+mod drawing;
 
 use crate::format::{bytes, three};
 use crate::render::text;
 use crate::table::{Cell, Column, Table};
 use crate::text::{MIN_WIDTH, Style, bold, wrap};
-use fsarena_chart::{Curve, Curves, Head, Key, PaperWidth};
-use serde::Serialize;
 
-/// A device model.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct DeviceModelLine {
-    /// Name, as options take it.
-    pub name: String,
-    /// One line for people.
-    pub title: String,
-    /// `rotating`, `flash`, `card`, `constant`.
-    pub kind: String,
-    /// What the device holds.
-    pub capacity_bytes: u64,
-    /// Figures that its numbers were chosen by, and figures that were left out of that.
-    pub fitted: usize,
-    pub held_out: usize,
-    /// Whether enough were left out to judge it by.
-    pub is_calibrated: bool,
-}
-
-/// A measurement of a model, beside a published figure where there is one.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct DeviceModelRow {
-    /// What was measured.
-    pub probe: String,
-    pub unit: String,
-    pub measured: f64,
-    pub published: Option<f64>,
-    /// How far the model is from it, as a share of it.
-    pub deviation: Option<f64>,
-    /// `fitted`, `held out`.
-    pub role: Option<String>,
-    pub source: Option<String>,
-    /// Whether it is as near as its role asks for.
-    pub is_near: Option<bool>,
-    /// Why it is further away, where that is known.
-    pub remark: Option<String>,
-}
-
-/// Latencies of a kind of request, for the drawing.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DeviceModelCurve {
-    pub label: String,
-    /// Ascending.
-    pub latencies_ns: Vec<u64>,
-}
+pub use document::{
+    DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
+    DeviceModelLine, DeviceModelPoint, DeviceModelRow,
+};
+pub use drawing::device_model_svg;
 
 /// All models as a table, in the order given.
 #[must_use]
@@ -81,18 +43,13 @@ pub fn device_models_table(lines: &[DeviceModelLine], width: usize, style: Style
     text::listing(&grid, width, style)
 }
 
-/// One model: what it is, its measurements in simulated time, and how it is read.
+/// One model: what it is, its measurements in simulated time, how they are read, and its curves.
 #[must_use]
-pub fn device_model_text(
-    line: &DeviceModelLine,
-    notes: &[String],
-    rows: &[DeviceModelRow],
-    width: usize,
-    style: Style,
-) -> String {
+pub fn device_model_text(of: &DeviceModel, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
+    let (line, rows) = (&of.model, &of.rows);
     let mut out = format!("{}\n", bold(&format!("{}: {}", line.name, line.title), style.colour));
-    out.push_str(&wrap("", &notes.join(" "), width));
+    out.push_str(&wrap("", &of.notes.join(" "), width));
     out.push('\n');
     let mut grid = Table::new([
         Column::text("measured in simulated time"),
@@ -119,6 +76,7 @@ pub fn device_model_text(
     for (number, source) in (1..).zip(sources) {
         out.push_str(&wrap(&format!("[{number}] "), source, width));
     }
+    out.push_str(&drawing::text(&of.curves, style));
     out
 }
 
@@ -156,41 +114,6 @@ fn judgement(line: &DeviceModelLine, rows: &[DeviceModelRow]) -> String {
     words
 }
 
-/// Most points of a curve.
-const POINTS: usize = 200;
-
-/// The latencies of a model as one SVG file.
-#[must_use]
-pub fn device_model_svg(line: &DeviceModelLine, curves: &[DeviceModelCurve]) -> String {
-    let labels: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
-    let head = Head {
-        id: format!("model-{}", line.name),
-        name: vec![line.name.clone(), "latency".to_owned()],
-        title: format!("{}: latency of each request", line.name),
-        description: format!(
-            "Latencies of {} in simulated time: {}.",
-            line.title,
-            labels.join(", ")
-        ),
-    };
-    let curves = curves.iter().enumerate().map(|(hue, curve)| Curve {
-        key: Key { label: curve.label.clone(), hue },
-        points: points(&curve.latencies_ns),
-        tip: curve.label.clone(),
-    });
-    let title = "share of requests that took no longer".to_owned();
-    Curves { head, title, curves: curves.collect() }.draw().file(PaperWidth::default())
-}
-
-/// Shares of requests, and the latency that they did not exceed.
-fn points(latencies_ns: &[u64]) -> Vec<(f64, f64)> {
-    let count = latencies_ns.len();
-    let step = count.div_ceil(POINTS).max(1);
-    let last = count.checked_sub(1);
-    let at = (0..count).step_by(step).chain(last);
-    at.map(|at| (at as f64 / count as f64, latencies_ns[at] as f64)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,10 +144,14 @@ mod tests {
         }
     }
 
+    fn model(model: DeviceModelLine, rows: Vec<DeviceModelRow>) -> DeviceModel {
+        DeviceModel { model, notes: Vec::new(), seed: 1, rows, curves: Vec::new() }
+    }
+
     #[test]
     fn figures_stand_beside_what_was_published() {
-        let rows = [row(Some(100.0), true), row(None, true), row(Some(50.0), false)];
-        let text = device_model_text(&line(true), &[], &rows, 100, Style::default());
+        let rows = vec![row(Some(100.0), true), row(None, true), row(Some(50.0), false)];
+        let text = device_model_text(&model(line(true), rows), 100, Style::default());
         assert!(text.contains("+10.0 %") && text.contains("+120.0 %!"), "{text}");
         assert!(text.contains("held out") && text.contains("[1] a review"), "{text}");
         assert!(text.contains("within 15 %. !: 1 beyond that."), "{text}");
@@ -234,21 +161,10 @@ mod tests {
 
     #[test]
     fn a_model_without_figures_is_uncalibrated() {
-        let text = device_model_text(&line(false), &[], &[row(None, true)], 100, Style::default());
+        let model = model(line(false), vec![row(None, true)]);
+        let text = device_model_text(&model, 100, Style::default());
         assert!(text.contains("Uncalibrated: fewer than two"), "{text}");
         let list = device_models_table(&[line(false)], 100, Style::default());
         assert!(list.contains("A disk (uncalibrated)") && list.contains("hdd-x"), "{list}");
-    }
-
-    #[test]
-    fn the_drawing_has_a_mark_for_each_kind_of_request() {
-        let curve = |label: &str, ns: u64| DeviceModelCurve {
-            label: label.into(),
-            latencies_ns: (1..=1000).map(|n| n * ns).collect(),
-        };
-        let svg = device_model_svg(&line(true), &[curve("random read", 10_000), curve("fsync", 9)]);
-        assert!(svg.contains("hdd-x: latency of each request"), "{svg}");
-        assert!(svg.contains("random read") && svg.contains("fsync"), "{svg}");
-        assert!(svg.starts_with("<?xml") && !svg.contains("var("));
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 1;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 12] = [
+pub const KINDS: [(&str, &str); 14] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-run", "compare [RUN] --json, of one RUN"),
@@ -25,12 +25,15 @@ pub const KINDS: [(&str, &str); 12] = [
     ("doctor", "doctor --json"),
     ("merge", "merge --json"),
     ("datasets", "dataset --json"),
+    ("device-models", "devices --models --json"),
+    ("device-model", "devices --model MODEL --json"),
     ("report", "report, in the page, a script element a RUN"),
 ];
 
 /// A document of one value, under `key`: of RUNs (`list --json`), the built-in datasets or one
 /// dataset (`dataset --json`), what rules said on tapes (`selftest honesty --json`), the block
-/// devices of the machine (`devices --json`), device models (`devices --models --json`).
+/// devices of the machine (`devices --json`), device models (`devices --models --json`, `devices
+/// --model MODEL --json`).
 #[must_use]
 pub fn document(kind: &str, key: &str, value: &impl serde::Serialize) -> Value {
     json!({ "schema": SCHEMA, "kind": kind, key: value })

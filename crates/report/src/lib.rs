@@ -39,6 +39,7 @@ mod section;
 mod sections;
 mod table;
 mod text;
+mod text_plot;
 mod verdict;
 
 pub use answer::{
@@ -50,7 +51,8 @@ pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
 pub use context::{Repeats, Run};
 pub use device_model::{
-    DeviceModelCurve, DeviceModelLine, DeviceModelRow, device_model_svg, device_model_text,
+    DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
+    DeviceModelLine, DeviceModelPoint, DeviceModelRow, device_model_svg, device_model_text,
     device_models_table,
 };
 pub use doctor::{doctor_lines, doctor_table, noise_table};

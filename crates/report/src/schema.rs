@@ -5,7 +5,9 @@
 //! here holds these equal to what is computed. `FSARENA_WRITE_SCHEMAS=1 cargo test -p
 //! fsarena-report` writes them anew.
 
-use crate::{Answer, DatasetLine, MergedLine, Missing, PlanCost, RunLine};
+use crate::{
+    Answer, DatasetLine, DeviceModel, DeviceModelLine, MergedLine, Missing, PlanCost, RunLine,
+};
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
@@ -99,6 +101,18 @@ mod documents {
         /// Those that are built in.
         datasets: Vec<DatasetLine>,
     }
+
+    #[derive(JsonSchema)]
+    pub(super) struct DeviceModelsDocument {
+        /// Those that are built in.
+        models: Vec<DeviceModelLine>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct DeviceModelDocument {
+        /// What was measured of it in simulated time.
+        device_model: DeviceModel,
+    }
 }
 
 /// What a page of [`crate::page`] holds of each of its RUNs.
@@ -132,6 +146,8 @@ pub fn schema(kind: &str) -> Option<Value> {
         "doctor" => schema_of::<documents::DoctorDocument>(),
         "merge" => schema_of::<documents::MergeDocument>(),
         "datasets" => schema_of::<documents::DatasetsDocument>(),
+        "device-models" => schema_of::<documents::DeviceModelsDocument>(),
+        "device-model" => schema_of::<documents::DeviceModelDocument>(),
         "report" => schema_of::<ReportDocument>(),
         _ => return None,
     };

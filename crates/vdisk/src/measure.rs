@@ -2,6 +2,7 @@
 //! how far the model is from it.
 
 mod closed_loop;
+mod curves;
 mod measured;
 mod seeks;
 mod transfers;
@@ -12,6 +13,7 @@ use crate::request::Request;
 use crate::sheet::{FITTED_LIMIT, Figure, HELD_OUT_LIMIT, Role, Sheet};
 use closed_loop::ClosedLoop;
 
+pub use curves::{Axis, Curve, CurveKind, Line, Point, curves};
 pub use measured::Measured;
 
 /// Flash is measured on a device of this size: its map would take minutes to fill.

@@ -1,32 +1,37 @@
-//! What a guest kernel costs in real time and memory: a boot, two virtual minutes of creations, and
-//! the memory of its process.
+//! What a guest kernel costs in real time and memory: a boot, two virtual minutes of creations, a
+//! suite on seven file systems, and the memory of its process.
 //!
 //! The figures are real times, which depend on the machine; they are judged all the same, because
 //! they are what a user waits for, with the least of some tries.
 
 use super::options::{MIB, Options, Section, Verdict};
-use anyhow::{Context as _, Result, bail};
+use super::release;
+use anyhow::{Context as _, Result, bail, ensure};
 use fsarena_places::disk::{ConstantDisk, Disk};
 use fsarena_places::guest::{Guest, GuestOptions, Program, Record, Task};
-use fsarena_places::kernel::Cache;
+use fsarena_places::kernel::{Cache, Kernel};
 use fsarena_places::virtual_trial::keep_to_one_processor;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) const SECTION: Section = Section { name: "virtual", judged, run };
 
 const SECOND_NS: u64 = 1_000_000_000;
 const BOOT_MOST_NS: u64 = SECOND_NS / 2;
+/// The suite of seven file systems, each with three workloads, that is 21 guests.
+const SUITE: &str = include_str!("suite.toml");
+const SUITE_MOST_NS: u64 = 9 * SECOND_NS;
 const MEMORY_MOST_BYTES: u64 = 120 * MIB;
 const DISK_BYTES: usize = 512 << 20;
 const REQUEST_NS: u64 = 8_000_000;
-/// 20 files a second for 120 s; `read` of a pipe nobody writes to is a sleep that starts no
-/// program.
+/// 20 files a second for 120 s, by a program that does nothing else: a shell has several system
+/// calls for each.
 const WORK: &str = "set -e; {mkfs} /dev/vdisk0 >/dev/null 2>&1; mkdir /mnt/t; \
-    mount -t {fs} /dev/vdisk0 /mnt/t; mkfifo /tmp/p; exec bash -c 'exec 3<>/tmp/p; \
-    for ((i = 0; i < {files}; i++)); do read -r -t 0.05 -u 3; : >/mnt/t/f$i; done; exit 0'";
+    mount -t {fs} /dev/vdisk0 /mnt/t; exec perl -e 'for my $i (1 .. {files}) { \
+    open my $f, \">\", \"/mnt/t/f$i\" or die; close $f; select undef, undef, undef, 0.05 }'";
 /// File system, its mkfs, and the most that it may take.
 const CREATIONS: [(&str, &str, u64); 4] = [
     ("ext4", "mkfs.ext4 -q -F", 700_000_000),
@@ -41,8 +46,8 @@ fn judged(options: &Options) -> bool {
 
 fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict::default();
-    let Some(kernel) = Cache::of_user()?.preferred() else {
-        verdict.not_run("guests", "no guest kernel was built (fsarena kernel build)");
+    let Some(kernel) = kernel() else {
+        verdict.not_run("guests", NO_KERNEL);
         return Ok(verdict);
     };
     println!("guest kernel {} ({})", kernel.identity.level(), kernel.identity.config);
@@ -74,8 +79,37 @@ fn run(options: &Options) -> Result<Verdict> {
         most_bytes = most_bytes.max(bytes);
         judge(&format!("{fs}: 20 creations/s for 120 s, with mkfs"), elapsed_ns, most_ns, 1e9, "s");
     }
+    let suite_dir = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
+    std::fs::write(suite_dir.path().join("suite.toml"), SUITE)?;
+    if options.smoke {
+        suite_ns(suite_dir.path(), &["--runs", "1", "--fs", "ext4", "--scale", "0.1"])?;
+    } else {
+        // In the first block each trial is done twice, and compared with itself.
+        let once_ns = suite_ns(suite_dir.path(), &["--runs", "1"])?;
+        let again_ns = suite_ns(suite_dir.path(), &["--runs", "2"])?.saturating_sub(once_ns);
+        judge("suite on seven file systems, a block", again_ns, SUITE_MOST_NS, 1e9, "s");
+    }
     judge("memory of a guest of 256 MiB", most_bytes, MEMORY_MOST_BYTES, MIB as f64, "MiB");
     Ok(verdict)
+}
+
+pub(super) const NO_KERNEL: &str = "no guest kernel was built (fsarena kernel build)";
+
+/// That of users of this account.
+pub(super) fn kernel() -> Option<Kernel> {
+    Cache::of_user().ok()?.preferred()
+}
+
+/// Real time of the suite with these options, ns.
+fn suite_ns(dir: &Path, args: &[&str]) -> Result<u64> {
+    let mut command = Command::new(release::program()?);
+    command.current_dir(dir).args(["--db", "suite.db", "run", "suite.toml"]).args(args);
+    let began = Instant::now();
+    let output = command.stdin(Stdio::null()).output()?;
+    let elapsed_ns = u64::try_from(began.elapsed().as_nanos())?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "suite: {}: {complaint}", output.status);
+    Ok(elapsed_ns)
 }
 
 struct Bench<'a> {

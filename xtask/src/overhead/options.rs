@@ -6,8 +6,8 @@ use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// Names of the sections, in the order of the run.
-pub(super) const NAMES: [&str; 7] =
-    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual"];
+pub(super) const NAMES: [&str; 8] =
+    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual", "agreement"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -17,8 +17,10 @@ Sections:
   uring     4 KiB random reads by io_uring against fio, on tmpfs and on a loop device (root)
   corpus    contents of datasets: how fast they are made; trees of files against bare loops, on
             tmpfs and on ext4 on a loop device (root)
-  vdisk     device models of virtual disks: what each request costs
+  vdisk     device models of virtual disks: what each request costs; reads through FUSE and a loop
+            device that are answered at once (root)
   virtual   guest kernels: a boot, two virtual minutes of creations, memory (a kernel of the cache)
+  agreement one modelled disk under the kernel of the machine and in a guest (root), not judged
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -169,13 +171,13 @@ mod tests {
     #[test]
     fn few_pairs_or_files_are_not_judged() {
         assert_eq!(judged(&[]), NAMES);
-        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk", "virtual"]);
-        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual"]);
-        assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus", "virtual"]);
+        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk", "virtual", "agreement"]);
+        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "agreement"]);
+        assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus", "virtual", "agreement"]);
         let few = judged(&["--corpus-files", "2000"]);
-        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk", "virtual"]);
+        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk", "virtual", "agreement"]);
         let few = judged(&["--uring-mib", "8"]);
-        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk", "virtual"]);
+        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk", "virtual", "agreement"]);
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
 

@@ -1,9 +1,10 @@
 //! What a device model costs for each request: the drivers of virtual disks add it to every
-//! request.
+//! request. Then what the native driver itself costs.
 //!
 //! Judged is the mean over reads, writes and a flush in 64 at random places, with the queue of the
 //! device full: the floor of a native driver leaves a microsecond for the model.
 
+use super::floor;
 use super::options::{JUDGED_FILES, Options, Section, Verdict};
 use anyhow::{Context as _, Result};
 use fsarena_vdisk::{DeviceOptions, Request, VirtualDevice};
@@ -41,6 +42,7 @@ fn run(options: &Options) -> Result<Verdict> {
             verdict.missed.push(format!("{name} {words}"));
         }
     }
+    floor::measure(options, &mut verdict)?;
     Ok(verdict)
 }
 

@@ -65,7 +65,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", "corpus engine foreign model process"),
     // `overhead` measures the engine, the sampler and device models, and estimates ratios.
-    ("xtask", "corpus engine filesystems metrics model places process stats vdisk"),
+    ("xtask", "corpus devices engine filesystems metrics model places process stats vdisk"),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.

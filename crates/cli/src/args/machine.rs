@@ -9,11 +9,12 @@ pub struct DevicesArgs {
     /// List the device models of virtual disks instead.
     #[arg(long, conflicts_with = "model")]
     pub models: bool,
-    /// Measure this device model in simulated time and print it next to the published figures of
-    /// its device: a name that --models lists, or a file that describes one (ending in .toml).
+    /// Measure this device model in simulated time, print it next to the published figures of its
+    /// device, and draw it: a name that --models lists, or a file that describes one (ending in
+    /// .toml).
     #[arg(long, value_name = "MODEL", add = crate::complete::device_models())]
     pub model: Option<String>,
-    /// Draw the latencies of the model into this file.
+    /// Draw the curves and latencies of the model into this file.
     #[arg(long, value_name = "FILE", requires = "model")]
     pub svg: Option<PathBuf>,
     /// Where the disk is in its revolution at the beginning: another seed, another start.

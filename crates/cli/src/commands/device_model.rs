@@ -5,10 +5,12 @@ use super::output_file;
 use crate::args::DevicesArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
-use fsarena_report::{DeviceModelCurve, DeviceModelLine, DeviceModelRow};
-use fsarena_vdisk::measure::{Row, compare};
+use fsarena_report::{
+    DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
+    DeviceModelLine, DeviceModelPoint, DeviceModelRow, device_model_svg, device_model_text,
+};
+use fsarena_vdisk::measure::{Axis, Curve, Row, compare, curves};
 use fsarena_vdisk::{Probe, Role, Sheet};
-use serde_json::json;
 use std::path::Path;
 
 /// Lists the sheets that are built in.
@@ -22,30 +24,35 @@ pub fn list(as_json: bool) -> Result<()> {
     })
 }
 
-/// Measures one, prints it, and draws it where that is asked for.
+/// Measures one, prints and draws it, and draws it into a file where that is asked for.
 pub fn show(model: &str, args: &DevicesArgs) -> Result<()> {
     let sheet = find(model)?;
     if let Some(path) = &args.svg {
         output_file::check_writable(path)?;
     }
-    let measured = compare(&sheet, args.seed)?;
-    let (line, rows): (_, Vec<DeviceModelRow>) =
-        (line_of(&sheet), measured.iter().map(row_of).collect());
-    let document = || {
-        let value = json!({
-            "model": line, "notes": sheet.notes, "seed": args.seed, "rows": rows,
-        });
-        fsarena_report::json::document("device-model", "device_model", &value)
-    };
+    let rows = compare(&sheet, args.seed)?;
+    let measured = measured(&sheet, &rows, args.seed)?;
+    let document = || fsarena_report::json::document("device-model", "device_model", &measured);
     context::print_as(args.json, document, |width, style| {
-        fsarena_report::device_model_text(&line, &sheet.notes, &rows, width, style)
+        device_model_text(&measured, width, style)
     })?;
     if let Some(path) = &args.svg {
-        let svg = fsarena_report::device_model_svg(&line, &curves(&measured));
+        let svg = device_model_svg(&measured, &latencies(&rows));
         output_file::write(path, svg.as_bytes())?;
         say!("drawn: {}", context::near(path).display());
     }
     Ok(())
+}
+
+/// What is printed of a model: its rows, and the curves that are measured besides.
+fn measured(sheet: &Sheet, rows: &[Row], seed: u64) -> Result<DeviceModel> {
+    Ok(DeviceModel {
+        model: line_of(sheet),
+        notes: sheet.notes.clone(),
+        seed,
+        rows: rows.iter().map(row_of).collect(),
+        curves: curves(sheet, seed)?.iter().map(curve_of).collect(),
+    })
 }
 
 /// A sheet that is built in, or the user's.
@@ -85,9 +92,32 @@ fn row_of(row: &Row) -> DeviceModelRow {
     }
 }
 
+fn curve_of(curve: &Curve) -> DeviceModelCurve {
+    let axis = |axis: Axis| DeviceModelAxis {
+        words: axis.words.to_owned(),
+        unit: axis.unit.to_owned(),
+        is_log: axis.is_log,
+    };
+    let lines = curve.lines.iter().map(|line| DeviceModelCurveLine {
+        label: line.words.to_owned(),
+        points: line
+            .points
+            .iter()
+            .map(|point| DeviceModelPoint { at: point.at, value: point.value })
+            .collect(),
+    });
+    DeviceModelCurve {
+        name: curve.kind.name().to_owned(),
+        title: curve.kind.words().to_owned(),
+        along: axis(curve.kind.along()),
+        upright: axis(curve.kind.upright()),
+        lines: lines.collect(),
+    }
+}
+
 /// One curve for each kind of random access and for fsync.
-fn curves(rows: &[Row]) -> Vec<DeviceModelCurve> {
-    let mut curves: Vec<DeviceModelCurve> = Vec::new();
+fn latencies(rows: &[Row]) -> Vec<DeviceModelLatencies> {
+    let mut curves: Vec<DeviceModelLatencies> = Vec::new();
     for row in rows {
         let label = row.probe.words();
         let is_drawn = matches!(
@@ -96,8 +126,57 @@ fn curves(rows: &[Row]) -> Vec<DeviceModelCurve> {
         );
         if is_drawn && curves.iter().all(|curve| curve.label != label) {
             let latencies_ns = row.measured.latencies_ns.clone();
-            curves.push(DeviceModelCurve { label, latencies_ns });
+            curves.push(DeviceModelLatencies { label, latencies_ns });
         }
     }
     curves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    /// What `fsarena devices --model` prints of a model where output is no terminal.
+    fn printed(name: &str) -> String {
+        let sheet = find(name).unwrap();
+        let rows = compare(&sheet, 1).unwrap();
+        let measured = measured(&sheet, &rows, 1).unwrap();
+        device_model_text(&measured, 100, fsarena_report::Style::default())
+    }
+
+    /// Simulated time is an integer: figures and drawings are the same on every machine.
+    #[test]
+    fn every_model_prints_what_it_did() {
+        let differs = |name: &&str| {
+            let printed = printed(name);
+            catch_unwind(|| {
+                insta::with_settings!({
+                    snapshot_path => "snapshots/device_model",
+                    prepend_module_to_snapshot => false,
+                    omit_expression => true,
+                }, { insta::assert_snapshot!(*name, printed) });
+            })
+            .is_err()
+        };
+        let names = fsarena_vdisk::names();
+        let differ: Vec<&str> = names.into_iter().filter(differs).collect();
+        assert!(differ.is_empty(), "what is printed differs: {}", differ.join(", "));
+    }
+
+    #[test]
+    fn latencies_are_of_each_kind_of_request_once() {
+        let sheet = find("sd-good").unwrap();
+        let latencies = latencies(&compare(&sheet, 1).unwrap());
+        let labels: Vec<&str> = latencies.iter().map(|one| one.label.as_str()).collect();
+        assert_eq!(
+            labels,
+            [
+                "random read 4 KiB, QD 1",
+                "random write 4 KiB, QD 1",
+                "fsyncs of 4 KiB at one place",
+                "random read 1 KiB, QD 1"
+            ]
+        );
+    }
 }

@@ -28,7 +28,12 @@ pub fn estimate(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
 
 /// What is known of costs on this machine: a look at it, and the records of `store`.
 pub fn basis(store: Option<&Store>) -> Result<CostBasis> {
-    let mut basis = CostBasis { calibrated: calibrate(), ..CostBasis::default() };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut basis = CostBasis {
+        calibrated: calibrate(),
+        guests_at_once: u64::try_from(processors).unwrap_or(1),
+        ..CostBasis::default()
+    };
     if let Some(store) = store {
         add_measured(&mut basis, store.costs()?);
     }

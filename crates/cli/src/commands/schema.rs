@@ -26,6 +26,8 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "doctor",
     "merge",
     "datasets",
+    "device-models",
+    "device-model",
     "report",
 ];
 

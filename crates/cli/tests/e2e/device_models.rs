@@ -21,9 +21,12 @@ fn a_model_is_measured_beside_published_figures_and_drawn() {
     let env = TestEnv::new();
     let ran = env.run(&["devices", "--model", "hdd-2007", "--svg", "disk.svg"]).good();
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
-    ran.says(&["hdd-2007: A SATA disk of 2007", "held out", "fitted", "access between 25 %"]);
+    ran.says(&["hdd-2007: A SATA disk of 2007", "held out", "fitted", "access between 25 %"])
+        .says(&["Reads of one sector over the distance", "* seek o mean access", "time, ms"]);
     let svg = fs::read_to_string(env.path("disk.svg")).unwrap();
-    assert!(svg.contains("random read 4 KiB, QD 1") && svg.contains("hdd-2007: latency"));
+    for words in ["Sequential reads of 1 MiB", "random read 4 KiB, QD 1", "Latency of each"] {
+        assert!(svg.contains(words), "{words}");
+    }
     let json = || env.run(&["devices", "--model", "hdd-2007", "--json"]).good().json();
     let one = json();
     assert_eq!(one, json(), "the same on every run");
@@ -33,6 +36,11 @@ fn a_model_is_measured_beside_published_figures_and_drawn() {
     for row in rows.iter().filter(|row| !row["published"].is_null()) {
         assert_eq!(row["is_near"], true, "{row}");
     }
+    let seek = &one["device_model"]["curves"][0];
+    assert_eq!(
+        (seek["name"].as_str(), seek["upright"]["unit"].as_str()),
+        (Some("seek"), Some("ms"))
+    );
     env.run(&["devices", "--model", "const"]).good().says(&["Uncalibrated: fewer than two"]);
     assert_nothing_left(&env);
 }

@@ -287,7 +287,7 @@ fn virtual_kernels_are_named_by_their_files() {
     let own = own.display().to_string();
     let release = &built.identity.release;
     let said = format!("{}: guest kernel {release}-", other.display());
-    let label = format!("w on ext4 on Linux {release}-");
+    let label = format!("w on ext4 on hdd-2007 Linux {release}-");
     guests.run(&["run", &file, "--kernel", &own]).good().says(&[&said, &label]);
     let records = guests.env.records(1);
     done(&records);

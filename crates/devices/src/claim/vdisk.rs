@@ -313,6 +313,40 @@ impl Held for HeldDisk {
     }
 }
 
+/// A disk that answers everything at once and keeps nothing: what FUSE and the loop device cost.
+#[derive(Debug)]
+pub struct NullDisk {
+    disk: HeldDisk,
+}
+
+impl NullDisk {
+    /// Starts its process, which is this program with the argument `vdisk_server`, and puts it
+    /// under a loop device.
+    ///
+    /// # Errors
+    /// When FUSE or loop devices are missing, or the process does not start.
+    pub fn new(size_bytes: u64) -> Result<Self, TargetError> {
+        let name = format!("fsarena-null-{}", std::process::id());
+        let told = ServedDisk {
+            model: "const".to_owned(),
+            size_bytes,
+            store_dir: None,
+            socket: format!("{name}-vdisk"),
+        };
+        let mut disk = HeldDisk::begin(&told)?;
+        disk.attach(&name)?;
+        Ok(Self { disk })
+    }
+
+    /// Its device node.
+    ///
+    /// # Errors
+    /// When it was released.
+    pub fn path(&self) -> Result<PathBuf, TargetError> {
+        self.disk.path()
+    }
+}
+
 /// A file system on the connection, which is in no directory.
 fn mounted(fuse: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;

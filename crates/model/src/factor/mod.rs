@@ -19,7 +19,7 @@ pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, 
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
 
-use crate::contender::{Contender, FsLevel, Levels};
+use crate::contender::{Contender, DeviceLevel, FsLevel, Levels, device_labels};
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -109,9 +109,11 @@ pub fn values(contenders: &[&Contender]) -> Vec<Values> {
             Values { name: name.to_owned(), title: name.to_owned(), is_option, values, is_unset }
         };
     let mut all = vec![
-        of(DEVICE, false, None, &|levels| levels.device.to_string()),
+        of(DEVICE, false, None, &|_| String::new()),
         of(FS, false, None, &|levels| levels.fs.name.clone()),
     ];
+    let devices: Vec<&DeviceLevel> = contenders.iter().map(|one| &one.levels.device).collect();
+    all[0].values = device_labels(&devices, DeviceLevel::to_string);
     all[1].title = "file system".to_owned();
     let options: Vec<&FsLevel> = contenders.iter().map(|one| &one.levels.fs).collect();
     for key in level::mkfs_keys(&options) {
@@ -161,7 +163,7 @@ pub struct Values {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contender::{ContenderId, DeviceLevel};
+    use crate::contender::ContenderId;
     use crate::device::{QueueLevel, WriteCache};
 
     struct Depth;

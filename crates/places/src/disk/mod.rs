@@ -5,11 +5,13 @@
 //! carries messages to it. Times come with the messages: there is no clock here.
 
 mod constant;
+mod crash_view;
 mod message;
 mod modelled;
 mod server;
 
 pub use constant::ConstantDisk;
+pub use crash_view::CrashViewDisk;
 pub use message::{Description, Features, Op, Request, Status};
 pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
 pub use server::{Disk, DiskError, ServeError, serve};

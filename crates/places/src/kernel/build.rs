@@ -340,7 +340,9 @@ fn copy_tree(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), Buil
 
 /// The first error in a log, or its last line.
 fn why_it_failed(log: &str) -> String {
-    let error = |line: &&str| line.contains("error:") || line.contains("*** ");
+    let of_make =
+        |line: &str| line.contains("*** ") && (line.contains(" Error ") || line.contains("Stop."));
+    let error = |line: &&str| line.contains("error:") || of_make(line);
     let first = log.lines().find(error);
     let last = || log.lines().rev().find(|line| !line.trim().is_empty());
     first.or_else(last).unwrap_or_default().trim().to_owned()
@@ -439,6 +441,11 @@ mod tests {
     fn failures_name_the_first_error() {
         let log = "  CC a.o\na.c:3:1: error: no x\nmake: *** [a.o] Error 1\n";
         assert_eq!(why_it_failed(log), "a.c:3:1: error: no x");
+        let log = "*** Default configuration is based on 'x86_64_defconfig'\n\
+                   b.c:1:1: fatal error: error writing to b.s: No space left on device\n\
+                   make[1]: *** [b.o] Error 1\n";
+        assert!(why_it_failed(log).ends_with("No space left on device"), "{log}");
+        assert_eq!(why_it_failed("make: *** No rule.  Stop.\n"), "make: *** No rule.  Stop.");
         assert_eq!(why_it_failed("tar: broken\n\n"), "tar: broken");
         assert_eq!(why_it_failed(""), "");
     }

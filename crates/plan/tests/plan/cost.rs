@@ -75,6 +75,29 @@ fn a_run_in_memory_says_nothing_about_the_same_file_system_on_a_disk() {
     assert!(cost.rows[0].trial_ns > ops * 1000 + 1_000_000_000, "{}", cost.rows[0].trial_ns);
 }
 
+/// Times of records in virtual time are no real times, and waiting costs nothing there.
+#[test]
+fn a_trial_in_a_guest_takes_real_time_for_ops_alone() {
+    let text = file("fs = \"ext4\"\ndevice = \"virtual:2G:model=hdd-2003\"");
+    let plan = plan(&text).unwrap();
+    let slow = OpCost { ns_per_op: 1e9, ns_per_byte: 1e9 };
+    let of = |op| (("ext4".to_owned(), "virtual".to_owned(), op), slow);
+    let overheads = [(("ext4".to_owned(), "virtual".to_owned()), 1e12)].into();
+    let basis = CostBasis {
+        measured: Op::ALL.map(of).into(),
+        trial_overheads_ns: overheads,
+        guests_at_once: 1,
+        ..CostBasis::default()
+    };
+    let cost = estimate(&plan, &basis);
+    assert!(cost.rows[0].trial_ns < 60_000_000_000, "{:?}", cost.rows[0]);
+    assert_eq!(cost.rows[0].source, CostSource::Assumed);
+    let trials = cost.rows[0].trials;
+    assert_eq!(cost.total_ns, (trials + 1) * cost.rows[0].trial_ns, "the first is done twice");
+    let beside = estimate(&plan, &CostBasis { guests_at_once: 4, ..basis });
+    assert_eq!(beside.total_ns, cost.total_ns / 4);
+}
+
 #[test]
 fn a_file_system_without_a_device_costs_the_same_whatever_device_it_is_beside() {
     let plan = plan(&file("fs = \"tmpfs\"\ndevice = \"loop:1G\"")).unwrap();

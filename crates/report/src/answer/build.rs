@@ -5,6 +5,7 @@ use super::cautions::{cautions, not_run_groups};
 use super::course::{course, device_words, elapsed_ns, scope};
 use super::model::{Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Mark};
 use super::sentences::{sentences, undecided};
+use super::shares::shares_sentence;
 use crate::context::Run;
 use crate::verdict::sentences::between;
 use crate::verdict::text::figure;
@@ -67,6 +68,7 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
     };
     answer.undecided = undecided(&answer);
     answer.sentences = sentences(&answer);
+    answer.sentences.extend(judged.and_then(shares_sentence));
     answer.cautions = cautions(run, &answer);
     answer
 }

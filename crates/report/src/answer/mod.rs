@@ -10,6 +10,7 @@ mod course;
 mod grid;
 mod model;
 pub(crate) mod sentences;
+mod shares;
 mod text;
 
 pub use build::{answer, baselines};

@@ -8,7 +8,11 @@ use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Rule, Stop, StopWhy};
 use fsarena_report::schema::{KINDS, schema};
-use fsarena_report::{MergedLine, PlanCost, PlanCostRow, PlanNeed, Run, RunLine, json};
+use fsarena_report::{
+    DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLine,
+    DeviceModelPoint, DeviceModelRow, MergedLine, PlanCost, PlanCostRow, PlanNeed, Run, RunLine,
+    json,
+};
 use fsarena_study::study;
 use fsarena_testkit::records::{self, contender};
 use serde_json::Value;
@@ -154,4 +158,49 @@ fn plans_lists_and_merges() {
     is_valid(&json::merged(&[("other.db".to_owned(), vec![merged])]));
     is_valid(&json::document("datasets", "datasets", &Vec::<Value>::new()));
     is_valid(&json::doctor(&[], None));
+}
+
+#[test]
+fn device_models() {
+    let model = DeviceModelLine {
+        name: "hdd-x".to_owned(),
+        title: "A disk".to_owned(),
+        kind: "rotating".to_owned(),
+        capacity_bytes: 80_000_000_000,
+        fitted: 1,
+        held_out: 2,
+        is_calibrated: true,
+    };
+    is_valid(&json::document("device-models", "models", &[&model]));
+    let row = DeviceModelRow {
+        probe: "seek, average".to_owned(),
+        unit: "ms".to_owned(),
+        measured: 8.1,
+        published: None,
+        deviation: None,
+        role: None,
+        source: None,
+        is_near: None,
+        remark: None,
+    };
+    let known = DeviceModelRow {
+        published: Some(8.0),
+        deviation: Some(0.0125),
+        role: Some("fitted".to_owned()),
+        source: Some("a data sheet".to_owned()),
+        is_near: Some(true),
+        ..row.clone()
+    };
+    let axis = DeviceModelAxis { words: "time".to_owned(), unit: "ms".to_owned(), is_log: false };
+    let points = vec![DeviceModelPoint { at: 100.0, value: 15.8 }];
+    let curve = DeviceModelCurve {
+        name: "seek".to_owned(),
+        title: "reads over their distance".to_owned(),
+        along: axis.clone(),
+        upright: axis,
+        lines: vec![DeviceModelCurveLine { label: String::new(), points }],
+    };
+    let (rows, curves) = (vec![row, known], vec![curve]);
+    let measured = DeviceModel { model, notes: Vec::new(), seed: 1, rows, curves };
+    is_valid(&json::document("device-model", "device_model", &measured));
 }

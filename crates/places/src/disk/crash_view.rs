@@ -1,0 +1,114 @@
+//! A disk after a power cut: what a write log and its crash state leave, and what is written to it
+//! since. Requests are done at once; what was written stays in the view.
+
+use super::message::{Description, Op, Request, Status};
+use super::server::{Disk, DiskError};
+use fsarena_vdisk::{SECTOR_BYTES, View};
+use std::collections::VecDeque;
+
+const QUEUE_DEPTH: u32 = 32;
+/// Zeros are written in pieces of this size.
+const ZEROS_BYTES: usize = 64 << 10;
+
+/// See the module.
+pub struct CrashViewDisk<'a> {
+    view: View<'a>,
+    size_bytes: u64,
+    done: VecDeque<u32>,
+    /// When the last request came.
+    now_ns: u64,
+}
+
+impl<'a> CrashViewDisk<'a> {
+    /// A disk of so many bytes, a multiple of 512, with the contents of the view.
+    #[must_use]
+    pub fn new(view: View<'a>, size_bytes: u64) -> Self {
+        Self { view, size_bytes, done: VecDeque::new(), now_ns: 0 }
+    }
+
+    fn check(&self, request: &Request) -> Result<(), DiskError> {
+        let end = request.sector.saturating_mul(SECTOR_BYTES).saturating_add(request.bytes);
+        if end <= self.size_bytes && request.bytes.is_multiple_of(SECTOR_BYTES) {
+            return Ok(());
+        }
+        Err(DiskError::Refused(format!("{request:?} is beyond the end, or no whole sectors")))
+    }
+
+    fn write_zeros(&mut self, request: &Request) -> Result<(), DiskError> {
+        let zeros = [0; ZEROS_BYTES];
+        let (mut sector, mut left) = (request.sector, request.bytes);
+        while left > 0 {
+            let len = left.min(ZEROS_BYTES as u64);
+            self.view.write(sector, &zeros[..usize::try_from(len).unwrap_or(ZEROS_BYTES)])?;
+            sector += len / SECTOR_BYTES;
+            left -= len;
+        }
+        Ok(())
+    }
+}
+
+impl Disk for CrashViewDisk<'_> {
+    fn description(&self) -> Description {
+        let about = Description::with_sectors(self.size_bytes / SECTOR_BYTES);
+        // Repair is looked at, and no discard.
+        Description { queue_depth: QUEUE_DEPTH, discard_max_sectors: 0, ..about }
+    }
+
+    fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {
+        self.check(request)?;
+        match request.op {
+            Op::Write => self.view.write(request.sector, data)?,
+            Op::WriteZeroes => self.write_zeros(request)?,
+            Op::Discard => {
+                return Err(DiskError::Refused(format!("{request:?} was not announced")));
+            }
+            Op::Read | Op::Flush => {}
+        }
+        self.now_ns = now_ns;
+        self.done.push_back(request.tag);
+        Ok(())
+    }
+
+    fn poll(&mut self, _now_ns: u64) -> Result<Option<(u32, Status)>, DiskError> {
+        Ok(self.done.pop_front().map(|tag| (tag, Status::Done)))
+    }
+
+    fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {
+        Ok(self.view.read(request.sector, into)?)
+    }
+
+    fn next_event_ns(&self) -> Option<u64> {
+        (!self.done.is_empty()).then_some(self.now_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_vdisk::{Discarded, Store, WriteLog};
+
+    fn request(op: Op, sector: u64, bytes: u64) -> Request {
+        Request { tag: 3, op, sector, bytes, fua: false, flags: 0 }
+    }
+
+    #[test]
+    fn what_is_written_is_there_and_the_contents_before_are_kept() {
+        let mut base = Store::in_memory(1 << 20, Discarded::Zeros);
+        base.write(8, &[5; 4096]).unwrap();
+        let log = WriteLog::in_memory();
+        let mut disk = CrashViewDisk::new(View::prefix(&base, &log, 0), 1 << 20);
+        disk.submit(7, &request(Op::Write, 9, 512), &[6; 512]).unwrap();
+        assert_eq!(disk.next_event_ns(), Some(7));
+        assert_eq!(disk.poll(7).unwrap(), Some((3, Status::Done)));
+        assert_eq!(disk.next_event_ns(), None);
+        disk.submit(8, &request(Op::WriteZeroes, 10, 1024), &[]).unwrap();
+        let mut got = [0; 2048];
+        disk.read(&request(Op::Read, 8, 2048), &mut got).unwrap();
+        assert_eq!((got[0], got[512], got[1024], got[2047]), (5, 6, 0, 0));
+        assert!(disk.submit(9, &request(Op::Read, 2048, 512), &[]).is_err());
+        drop(disk);
+        let mut kept = [0; 512];
+        base.read(9, &mut kept).unwrap();
+        assert_eq!(kept[0], 5);
+    }
+}
