@@ -140,7 +140,13 @@ impl Grid {
     /// The heading of a column in its lines.
     fn head(&self, column: usize, room: usize) -> Vec<String> {
         let most = self.figure_width(column).max(HEAD_COLUMNS).min(room.saturating_sub(GAP).max(1));
-        wrap("", &self.columns[column], most).lines().map(str::to_owned).collect()
+        let word = |word: &str| match width_of(word) > most {
+            // An option that is too wide goes on with its value.
+            true => word.replacen('=', "= ", 1),
+            false => word.to_owned(),
+        };
+        let words: Vec<String> = self.columns[column].split(' ').map(word).collect();
+        wrap("", &words.join(" "), most).lines().map(str::to_owned).collect()
     }
 
     fn part(
@@ -252,6 +258,9 @@ mod tests {
             "x             +1 % ^",
         ];
         assert_eq!(plain, format!("{}\n", lines.join("\n")));
+        let wide = grid(&["x"], &["ufs1 block_size=16384"], "+1 % ^").draw(80, 60, false).text;
+        let heads: Vec<&str> = wide.lines().map(str::trim).collect();
+        assert_eq!(heads[..3], ["ufs1", "block_size=", "time        16384"]);
         let coloured = one.draw(80, 60, true).text;
         assert!(coloured.contains("\u{1b}[32m+1 % ^\u{1b}[0m"), "{coloured:?}");
     }
