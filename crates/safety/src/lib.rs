@@ -2,7 +2,7 @@
 //!
 //! Pure logic, in the order of use: a [`workload`] is a plan of [`op`]s whose contents are
 //! [`stamp`]ed; whoever carries it out keeps an op journal beside the write log of the virtual
-//! disk; `state` says which contents the disk can have after a power cut; whoever mounts them
+//! disk; [`state`] says which contents the disk can have after a power cut; whoever mounts them
 //! writes an [`observation`]; the `oracle` holds it against the journal and what is promised
 //! (`promise`), and `figures` are made of many findings.
 //!
@@ -14,4 +14,7 @@ pub mod history;
 pub mod observation;
 pub mod op;
 pub mod stamp;
+pub mod state;
+mod survivors;
+mod sweep;
 pub mod workload;
