@@ -4,12 +4,13 @@
 //! [`stamp`]ed; whoever carries it out keeps an op journal beside the write log of the virtual
 //! disk; [`state`] says which contents the disk can have after a power cut; whoever mounts them
 //! writes an [`observation`]; the [`oracle`] holds it against the journal and what is promised
-//! ([`promise`]), and `figures` are made of many findings.
+//! ([`promise`]), and [`figures`] are made of many findings.
 //!
 //! Nothing here boots, mounts, reads a file or a clock: times are those of journal and log, integer
 //! nanoseconds.
 #![forbid(unsafe_code)]
 
+pub mod figures;
 mod file;
 mod findings;
 pub mod history;
