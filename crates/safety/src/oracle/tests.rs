@@ -198,6 +198,12 @@ fn a_replaced_file_is_counted_by_its_damage() {
         let synced = judge(&history(Sync::File), &[(TARGET, data)]);
         assert!(promises(&synced).contains(&Promise::SyncedBeforeRename));
     }
+    // The rename was made after the fsync had returned, whether or not the op was at its end.
+    let oracle = Oracle::new(&ops(&history(Sync::File)), SEED, Promises::default()).unwrap();
+    let in_flight =
+        |bytes| promises(&oracle.judge(&state(130), &seen(&[(TARGET, stamped(TARGET, 2, bytes))])));
+    assert_eq!(in_flight(1000), [Promise::SyncedBeforeRename]);
+    assert_eq!(in_flight(1300), []);
     let absent = judge(&history(Sync::None), &[]);
     assert_eq!(promises(&absent), [Promise::ReplaceKeepsTheName]);
     assert_eq!(absent.replaced.absent, 1);
