@@ -142,7 +142,7 @@ pub fn t_quantile(freedom: f64, share: f64) -> f64 {
         .inverse_cdf(share)
 }
 
-fn check_alpha(alpha: f64) -> Result<(), SampleError> {
+pub(crate) fn check_alpha(alpha: f64) -> Result<(), SampleError> {
     if alpha > 0.0 && alpha < 1.0 {
         Ok(())
     } else {

@@ -13,6 +13,7 @@
 
 pub mod agreement;
 pub mod blocks;
+pub mod bootstrap;
 pub mod describe;
 pub mod factorial;
 pub mod family;
@@ -25,12 +26,14 @@ pub mod paired;
 mod rank;
 pub mod sequential;
 pub mod shape;
+pub mod share;
 mod span;
 pub mod steady;
 pub mod trend;
 pub mod units;
 mod walsh;
 
+pub use bootstrap::{Resampling, cluster_bootstrap};
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
 pub use family::{Decision, Family, LookInput, LookResult};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
@@ -39,6 +42,7 @@ pub use p_values::{benjamini_hochberg, holm, mann_whitney};
 pub use paired::{EXACT_FROM, IntervalBy, POOLED_BELOW, POOLED_FROM, PairSample, Spread};
 pub use sequential::{CAPS, FIRST_LOOK, Level, Looks};
 pub use shape::shapes_differ;
+pub use share::wilson;
 
 /// Why a sample cannot be described.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

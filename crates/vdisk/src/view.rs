@@ -1,7 +1,7 @@
 //! What is on the medium after a power cut: the contents before the log, with those of its first
 //! writes that survive. What is written to a view stays in the view.
 
-use crate::log::{EntryKind, WriteLog};
+use crate::log::{Entry, EntryKind, WriteLog};
 use crate::request::SECTOR_BYTES;
 use crate::store::Store;
 use std::collections::HashMap;
@@ -11,11 +11,22 @@ use std::io;
 const BLOCK_SECTORS: u64 = 8;
 const BLOCK: usize = (BLOCK_SECTORS * SECTOR_BYTES) as usize;
 
+/// Sectors of an entry of the log that are on the medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Place of the entry in the log.
+    pub entry: u32,
+    /// First sector, counted as those of the entry are, and how many.
+    pub sector: u64,
+    pub sectors: u64,
+}
+
 /// Contents after a power cut.
 pub struct View<'a> {
     base: &'a Store,
     log: &'a WriteLog,
-    /// Surviving entries that touch a block, in their order.
+    pieces: Vec<Piece>,
+    /// Places in `pieces` of those that touch a block, in their order.
     touching: HashMap<u64, Vec<u32>>,
     written: HashMap<u64, Box<[u8]>>,
 }
@@ -44,20 +55,42 @@ impl<'a> View<'a> {
         survives: impl Fn(usize) -> bool,
     ) -> Self {
         let durable = log.durable(count);
-        let mut touching: HashMap<u64, Vec<u32>> = HashMap::new();
-        for (at, entry) in log.entries().iter().take(count).enumerate() {
-            let counts = entry.kind.is_write() || entry.kind == EntryKind::Discard;
-            if entry.sectors == 0 || !counts || !(durable[at] || survives(at)) {
-                continue;
-            }
-            let blocks = entry.sector / BLOCK_SECTORS
-                ..(entry.sector + entry.sectors).div_ceil(BLOCK_SECTORS);
+        let entries = log.entries().iter().take(count).enumerate();
+        let pieces = entries.filter(|(at, _)| durable[*at] || survives(*at)).map(|(at, entry)| {
             let number = u32::try_from(at).expect("entries of a log are counted in 32 bits");
-            for block in blocks {
-                touching.entry(block).or_default().push(number);
+            Piece { entry: number, sector: entry.sector, sectors: entry.sectors }
+        });
+        Self::of_pieces(base, log, pieces)
+    }
+
+    /// Exactly these parts of entries are on the medium, later ones over earlier ones: also where
+    /// a flush that was reported would promise more, and where a write was cut. What is no part of
+    /// a write or a discard of the log is left out.
+    #[must_use]
+    pub fn of_pieces(
+        base: &'a Store,
+        log: &'a WriteLog,
+        pieces: impl IntoIterator<Item = Piece>,
+    ) -> Self {
+        let mut view =
+            Self { base, log, pieces: vec![], touching: HashMap::new(), written: HashMap::new() };
+        for piece in pieces {
+            let entry = log.entries().get(piece.entry as usize);
+            if let Some(piece) = entry.and_then(|entry| within(piece, entry)) {
+                view.take(piece);
             }
         }
-        Self { base, log, touching, written: HashMap::new() }
+        view
+    }
+
+    fn take(&mut self, piece: Piece) {
+        let number = u32::try_from(self.pieces.len()).expect("no more pieces than 32 bits count");
+        let blocks =
+            piece.sector / BLOCK_SECTORS..(piece.sector + piece.sectors).div_ceil(BLOCK_SECTORS);
+        for block in blocks {
+            self.touching.entry(block).or_default().push(number);
+        }
+        self.pieces.push(piece);
     }
 
     /// Reads whole sectors.
@@ -78,10 +111,11 @@ impl<'a> View<'a> {
             data.copy_from_slice(&written[from..from + data.len()]);
             return Ok(());
         }
-        let entries = self.touching.get(&block).map_or(&[][..], Vec::as_slice);
-        for number in entries.iter().rev() {
-            let entry = &self.log.entries()[*number as usize];
-            if (entry.sector..entry.sector + entry.sectors).contains(&sector) {
+        let pieces = self.touching.get(&block).map_or(&[][..], Vec::as_slice);
+        for number in pieces.iter().rev() {
+            let piece = &self.pieces[*number as usize];
+            if (piece.sector..piece.sector + piece.sectors).contains(&sector) {
+                let entry = &self.log.entries()[piece.entry as usize];
                 if entry.kind == EntryKind::Discard {
                     data.fill(0);
                     return Ok(());
@@ -119,6 +153,14 @@ impl<'a> View<'a> {
     pub fn reset(&mut self) {
         self.written.clear();
     }
+}
+
+/// What of a piece lies in its entry, where that has contents.
+fn within(piece: Piece, entry: &Entry) -> Option<Piece> {
+    let counts = entry.kind.is_write() || entry.kind == EntryKind::Discard;
+    let sector = piece.sector.max(entry.sector);
+    let end = piece.sector.saturating_add(piece.sectors).min(entry.sector + entry.sectors);
+    (counts && sector < end).then(|| Piece { sector, sectors: end - sector, ..piece })
 }
 
 #[cfg(test)]
@@ -163,6 +205,21 @@ mod tests {
         assert_eq!(byte(&View::durable(&base, &log, 4), 8), 1);
         let last_alone = View::new(&base, &log, 4, |at| at == 3);
         assert_eq!(byte(&last_alone, 8), 3);
+    }
+
+    #[test]
+    fn pieces_are_what_is_there_and_nothing_else() {
+        let (base, log) = (Store::in_memory(1 << 20, Discarded::Zeros), log());
+        let piece = |entry, sector, sectors| Piece { entry, sector, sectors };
+        let torn = View::of_pieces(&base, &log, [piece(0, 8, 8), piece(2, 8, 3)]);
+        assert_eq!((byte(&torn, 10), byte(&torn, 11)), (2, 1));
+        let without_the_durable = View::of_pieces(&base, &log, [piece(3, 0, 10)]);
+        assert_eq!((byte(&without_the_durable, 9), byte(&without_the_durable, 10)), (3, 0));
+        // A flush, a place outside of its entry and an entry that is not there.
+        let none = [piece(1, 8, 8), piece(0, 16, 8), piece(0, 0, 8), piece(99, 8, 8)];
+        assert_eq!(byte(&View::of_pieces(&base, &log, none), 8), 0);
+        let discarded = View::of_pieces(&base, &log, [piece(0, 8, 8), piece(4, 8, 1)]);
+        assert_eq!((byte(&discarded, 8), byte(&discarded, 9)), (0, 1));
     }
 
     #[test]

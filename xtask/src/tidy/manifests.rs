@@ -48,6 +48,8 @@ const MAY_USE: &[(&str, &str)] = &[
         "runner",
         "corpus devices executor filesystems metrics model places plan process store trace verdict",
     ),
+    // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
+    ("safety", "model stats vdisk"),
     ("stats", ""),
     ("store", "model"),
     // Views; it decides nothing.
