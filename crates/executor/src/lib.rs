@@ -15,6 +15,7 @@ pub mod cgroup;
 mod cold;
 mod contents;
 mod context;
+pub mod crash;
 mod cycle_events;
 mod cycles;
 mod drain;
@@ -37,6 +38,7 @@ mod warm;
 pub mod worker;
 
 pub use context::blank_record;
+pub use crash::run_crash_task;
 pub use guest::run_guest_trial;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
 pub use trial::run_trial;

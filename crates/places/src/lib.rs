@@ -7,6 +7,7 @@
 //! in a guest, and what is measured there, is the caller's matter.
 #![forbid(unsafe_code)]
 
+pub mod crash_run;
 pub mod disk;
 pub mod guest;
 pub mod kernel;

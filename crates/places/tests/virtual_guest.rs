@@ -6,7 +6,8 @@
 
 use fsarena_places::disk::{ConstantDisk, Description, Disk, DiskError, Op, Request, Status};
 use fsarena_places::guest::{
-    CommandRecord, Guest, GuestError, GuestOptions, Program, Record, Task, TaskRun, run_as_init,
+    CommandRecord, Guest, GuestError, GuestOptions, GuestWork, Program, Record, Task, TaskRun,
+    run_as_init,
 };
 use fsarena_places::kernel::{Cache, check};
 use std::fs;
@@ -16,7 +17,11 @@ use std::time::{Duration, Instant};
 /// In a guest this is all that runs.
 #[test]
 fn guest_init() {
-    let outside = run_as_init(&|_, _| unreachable!("it is no guest")).unwrap_err().to_string();
+    let none = GuestWork {
+        trial: &|_, _| unreachable!("it is no guest"),
+        crash: &|_| unreachable!("it is no guest"),
+    };
+    let outside = run_as_init(none).unwrap_err().to_string();
     assert!(outside.contains("first process of a guest kernel"), "{outside}");
 }
 

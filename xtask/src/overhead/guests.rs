@@ -8,7 +8,7 @@ use super::options::{MIB, Options, Section, Verdict};
 use super::release;
 use anyhow::{Context as _, Result, bail, ensure};
 use fsarena_places::disk::{ConstantDisk, Disk};
-use fsarena_places::guest::{Guest, GuestOptions, Program, Record, Task};
+use fsarena_places::guest::{Guest, GuestOptions, GuestWork, Program, Record, Task};
 use fsarena_places::kernel::{Cache, Kernel};
 use fsarena_places::virtual_trial::keep_to_one_processor;
 use std::fs;
@@ -169,6 +169,7 @@ fn resident_bytes(kernel: &Path) -> u64 {
 /// # Errors
 /// When this is no guest.
 pub(crate) fn run_as_init() -> Result<()> {
-    let none = |_: &str, _: &Path| Err("this program does no trials".to_owned());
-    fsarena_places::guest::run_as_init(&none).context("init of a guest")
+    let none = "this program does no trials";
+    let work = GuestWork { trial: &|_, _| Err(none.to_owned()), crash: &|_| Err(none.to_owned()) };
+    fsarena_places::guest::run_as_init(work).context("init of a guest")
 }

@@ -13,7 +13,8 @@ const MAY_USE: &[(&str, &str)] = &[
     (
         "cli",
         "corpus devices doctor engine executor filesystems foreign metrics model places plan \
-         process reference report runner stats store study trace vdisk verdict watch worker",
+         process reference report runner safety stats store study trace vdisk verdict watch \
+         worker",
     ),
     ("corpus", "model"),
     // Everything that can destroy data.
@@ -21,7 +22,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // Readings of the machine and of devices; how much equal runs differ.
     ("doctor", "devices filesystems metrics model process stats"),
     ("engine", "model"),
-    ("executor", "corpus devices engine filesystems metrics model process trace vdisk"),
+    ("executor", "corpus devices engine filesystems metrics model process safety trace vdisk"),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", "model process"),
     // Files of other programs: text in, workloads, plans and records out.
@@ -30,7 +31,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("metrics", "model"),
     ("model", ""),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("places", "executor model process vdisk"),
+    ("places", "executor model process safety vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", "corpus filesystems foreign model vdisk"),

@@ -40,6 +40,18 @@ impl DiskOrder<'_> {
     /// # Errors
     /// Where there is no such model, it cannot have this size, or its file cannot be made.
     pub fn make(&self, seed: u64) -> Result<ModelledDisk, DiskOrderError> {
+        self.made(seed, None)
+    }
+
+    /// The same, and its writes go into `log`.
+    ///
+    /// # Errors
+    /// As [`make`](Self::make).
+    pub fn make_logged(&self, seed: u64, log: WriteLog) -> Result<ModelledDisk, DiskOrderError> {
+        self.made(seed, Some(log))
+    }
+
+    fn made(&self, seed: u64, log: Option<WriteLog>) -> Result<ModelledDisk, DiskOrderError> {
         let sheet = builtin(self.model)?;
         let options =
             DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
@@ -53,7 +65,7 @@ impl DiskOrder<'_> {
                 Store::over(file, self.size_bytes, Discarded::Zeros)?
             }
         };
-        Ok(ModelledDisk::new(device, store, None))
+        Ok(ModelledDisk::new(device, store, log))
     }
 }
 
@@ -130,7 +142,10 @@ impl ModelledDisk {
             (fsarena_vdisk::Op::Read | fsarena_vdisk::Op::Flush, _) => {}
         }
         if let Some(log) = &mut self.log {
-            log.completed(request, *submitted_ns, done, data)?;
+            // Without a cache that loses its contents, a write is on the medium when it is done.
+            let is_forced = request.fua || !self.device.has_volatile_cache();
+            let request = ModelRequest { fua: is_forced, ..*request };
+            log.completed(&request, *submitted_ns, done, data)?;
         }
         Ok(())
     }
@@ -219,6 +234,17 @@ mod tests {
 
     fn request(tag: u32, op: Op, sector: u64, bytes: u64) -> Request {
         Request { tag, op, sector, bytes, fua: false, flags: 0 }
+    }
+
+    #[test]
+    fn a_write_is_durable_when_it_is_done_where_no_cache_can_lose_it() {
+        for (model, kind) in [("const", EntryKind::WriteFua), ("hdd-2007", EntryKind::Write)] {
+            let mut disk = disk(model, Vec::new());
+            disk.submit(0, &request(1, Op::Write, 8, 4096), &[7; 4096]).unwrap();
+            wait(&mut disk);
+            let (_, log) = disk.into_contents();
+            assert_eq!(log.unwrap().entries()[0].kind, kind, "{model}");
+        }
     }
 
     /// Waits for the one that is outstanding; when it was done, and how.

@@ -36,14 +36,20 @@ const TIMERS_READY_NS: u64 = 40_000_000;
 const BLOCK_BYTES: usize = 4096;
 const WRITES: usize = 16;
 
-/// Does a trial: its spec, and where this program is in a guest; gives the record.
-pub type DoTrial<'f> = &'f dyn Fn(&str, &Path) -> Result<String, String>;
+/// What a guest does that is not of this crate; each gives its record.
+#[derive(Clone, Copy)]
+pub struct GuestWork<'f> {
+    /// A trial: its spec, and where this program is in a guest.
+    pub trial: &'f dyn Fn(&str, &Path) -> Result<String, String>,
+    /// Crash work, or a look at what it left.
+    pub crash: &'f dyn Fn(&str) -> Result<String, String>,
+}
 
 /// Does what a guest was booted for and powers it off. To be called as its first process.
 ///
 /// # Errors When this is no guest, or it cannot be made ready; its kernel panics then, and the
 /// reason is on its console.
-pub fn run_as_init(do_trial: DoTrial<'_>) -> io::Result<()> {
+pub fn run_as_init(work: GuestWork<'_>) -> io::Result<()> {
     if getpid().as_raw_nonzero().get() != 1 || !Path::new("/").join(TASK).is_file() {
         return Err(io::Error::other("only to be started as the first process of a guest kernel"));
     }
@@ -57,8 +63,9 @@ pub fn run_as_init(do_trial: DoTrial<'_>) -> io::Result<()> {
         Ok(Task::Shell { command }) => run_command(&command),
         Ok(Task::Trial { spec, delay_ns }) => {
             sleep(delay_ns);
-            do_trial(&spec, &own.join(INIT)).map_or_else(Record::Failed, Record::Trial)
+            (work.trial)(&spec, &own.join(INIT)).map_or_else(Record::Failed, Record::Trial)
         }
+        Ok(Task::Crash { task }) => (work.crash)(&task).map_or_else(Record::Failed, Record::Crash),
         Err(error) => Record::Failed(format!("the task: {error}")),
     };
     let path = own.join(RECORD);
@@ -227,7 +234,11 @@ mod tests {
 
     #[test]
     fn outside_of_a_guest_it_does_nothing() {
-        let error = run_as_init(&|_, _| unreachable!("it is no guest")).unwrap_err().to_string();
+        let none = GuestWork {
+            trial: &|_, _| unreachable!("it is no guest"),
+            crash: &|_| unreachable!("it is no guest"),
+        };
+        let error = run_as_init(none).unwrap_err().to_string();
         assert!(error.contains("first process of a guest kernel"), "{error}");
     }
 

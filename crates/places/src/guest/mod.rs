@@ -14,6 +14,6 @@ mod task;
 
 pub use boot::{Guest, GuestError, GuestOptions, TaskRun};
 pub(crate) use init::in_guest;
-pub use init::{DoTrial, run_as_init};
+pub use init::{GuestWork, run_as_init};
 pub use program::{Program, ProgramError};
 pub use task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Task};

@@ -13,6 +13,8 @@ pub enum Task {
     Shell { command: String },
     /// Do a trial, after this much virtual time; its spec is in the form of the executor's.
     Trial { spec: String, delay_ns: u64 },
+    /// Work until the power goes, or look at what it left; in the form of the executor's.
+    Crash { task: String },
 }
 
 /// What came of it.
@@ -23,6 +25,8 @@ pub enum Record {
     Shell(CommandRecord),
     /// In the form of the executor's.
     Trial(String),
+    /// In the form of the executor's.
+    Crash(String),
     /// It could not be done.
     Failed(String),
 }

@@ -1,0 +1,170 @@
+//! The guest's part of crash safety: work whose end is the end of the power, and a look at what it
+//! left on a disk.
+//!
+//! Whoever boots the guests has the write log of the disk in between. Both are done by the first
+//! process of a guest, whose machine is gone afterwards.
+
+mod act;
+mod look;
+mod mounting;
+
+use fsarena_devices::{TargetError, format, mount};
+use fsarena_filesystems::{UnknownFs, driver};
+use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::spec::{TargetSpec, Under};
+use fsarena_safety::observation::Observation;
+use fsarena_safety::op::Op;
+use fsarena_safety::workload::{Extent, Kind, plan};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the file system under test is mounted in a guest.
+const MOUNT_POINT: &str = "/run/fsarena/mnt";
+
+/// What a guest is to do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CrashTask {
+    Work(CrashWork),
+    Look(CrashLook),
+}
+
+/// A file system on `/dev/vdisk0`, and work on it until the power goes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrashWork {
+    pub fs: FsLevel,
+    pub size_bytes: u64,
+    pub kind: Kind,
+    pub seed: u64,
+    pub duration_ns: u64,
+    /// Of files that are made, synced and deleted before.
+    pub prefill_bytes: u64,
+}
+
+/// The same file system on each of `/dev/vdisk0` and the next ones, after a power cut.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrashLook {
+    pub fs: FsLevel,
+    pub size_bytes: u64,
+    pub disks: u32,
+}
+
+/// What was done, in the time of the guest, which is that of the disk's write log.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkRecord {
+    pub ops: Vec<Op>,
+    /// Of the ops that are judged.
+    pub begin_ns: u64,
+    /// The power goes.
+    pub end_ns: u64,
+    /// Mount and superblock options in force.
+    pub mount_options: String,
+}
+
+/// Why a guest could not do it.
+#[derive(Debug, thiserror::Error)]
+enum CrashError {
+    #[error("crash task: {0}")]
+    Task(#[from] serde_json::Error),
+    #[error(transparent)]
+    FileSystem(#[from] UnknownFs),
+    #[error(transparent)]
+    Device(#[from] TargetError),
+    #[error("{0} is not mounted by the kernel alone")]
+    NoKernelMount(String),
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl CrashError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}
+
+/// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], or an array of
+/// observations, one for each disk.
+///
+/// # Errors
+/// Why it could not be done.
+pub fn run_crash_task(text: &str) -> Result<String, String> {
+    let done = || -> Result<String, CrashError> {
+        let mnt = Path::new(MOUNT_POINT);
+        fs::create_dir_all(mnt).map_err(CrashError::io(mnt))?;
+        match serde_json::from_str(text)? {
+            CrashTask::Work(work) => Ok(serde_json::to_string(&carry_out(&work, mnt)?)?),
+            CrashTask::Look(look) => Ok(serde_json::to_string(&observe(&look, mnt)?)?),
+        }
+    };
+    done().map_err(|error| error.to_string())
+}
+
+fn target(number: u32, size_bytes: u64) -> TargetSpec {
+    TargetSpec::Block {
+        device: format!("/dev/vdisk{number}").into(),
+        size_bytes,
+        in_memory: false,
+        under: Under::Guest {
+            kernel: String::new(),
+            model: String::new(),
+            kernel_file: None,
+            store_dir: None,
+            syscall_ns: 0,
+            twice: false,
+        },
+    }
+}
+
+fn carry_out(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
+    let driver = driver(&work.fs)?;
+    let target = target(0, work.size_bytes);
+    let formatted = format::format(&target, &*driver, &work.fs, Discard::None)?;
+    let mounted = mount::mount(&formatted, mnt)?;
+    let mount_options = mounted.options().to_owned();
+    act::make_directories(mnt).map_err(CrashError::io(mnt))?;
+    let extent = Extent { duration_ns: work.duration_ns, prefill_bytes: work.prefill_bytes };
+    let plan = plan(work.kind, work.seed, extent);
+    let mut from_ns = act::now_ns();
+    let mut is_prepared = false;
+    let mut ops = Vec::with_capacity(plan.actions.len());
+    for planned in plan.actions {
+        if !is_prepared && planned.at_ns >= plan.begin_ns {
+            is_prepared = true;
+            act::make_all_durable(mnt).map_err(CrashError::io(mnt))?;
+            // On a slow disk it took longer than planned, and all that follows comes later.
+            from_ns = from_ns.max(act::now_ns().saturating_sub(plan.begin_ns));
+        }
+        act::sleep_until(from_ns + planned.at_ns);
+        let begin_ns = act::now_ns();
+        let error = act::act(mnt, &planned.action, plan.seed).err();
+        let error = error.map(|error| error.raw_os_error().unwrap_or(0));
+        ops.push(Op { action: planned.action, begin_ns, end_ns: act::now_ns(), error });
+    }
+    let begin_ns = from_ns + plan.begin_ns;
+    act::sleep_until(begin_ns + work.duration_ns);
+    let end_ns = act::now_ns();
+    // It stays mounted: the power goes.
+    mounted.keep();
+    formatted.keep();
+    Ok(WorkRecord { ops, begin_ns, end_ns, mount_options })
+}
+
+fn observe(look: &CrashLook, mnt: &Path) -> Result<Vec<Observation>, CrashError> {
+    let driver = driver(&look.fs)?;
+    let none = || CrashError::NoKernelMount(look.fs.name.clone());
+    let mut all = Vec::new();
+    for number in 0..look.disks {
+        let target = target(number, look.size_bytes);
+        let planned = driver.mount_plan(&look.fs, Discard::None, &target);
+        let plan = planned.map_err(TargetError::from)?;
+        let fs = mounting::FileSystemOn::new(&plan, &look.fs.name, number).ok_or_else(none)?;
+        all.push(look::observe(&fs, mnt));
+    }
+    Ok(all)
+}

@@ -1,0 +1,179 @@
+//! Ways to mount a file system after a power cut, and its fsck.
+
+use fsarena_filesystems::MountPlan;
+use fsarena_process::cmd::{self, CmdError};
+use fsarena_safety::observation::{FsckResult, Rung};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
+};
+use std::path::Path;
+use std::time::Duration;
+
+/// Of a check or repair.
+const FSCK_LIMIT: Duration = Duration::from_secs(300);
+
+/// A check: program and arguments before the device, and the exit codes that say that all is well.
+#[derive(Clone, Copy)]
+struct Fsck {
+    program: &'static str,
+    args: &'static [&'static str],
+    clean: &'static [i32],
+}
+
+const fn fsck(program: &'static str, args: &'static [&'static str], clean: &'static [i32]) -> Fsck {
+    Fsck { program, args, clean }
+}
+
+/// What of recovery is peculiar to a file system.
+struct Recovery {
+    names: &'static [&'static str],
+    /// Options of a mount that replays no journal.
+    without: Option<&'static str>,
+    /// Looks and changes nothing.
+    check: Option<Fsck>,
+    repair: Option<Fsck>,
+    /// Its documents ask for the repair before the mount.
+    is_repaired_first: bool,
+}
+
+const RECOVERIES: &[Recovery] = &[
+    Recovery {
+        names: &["ext3", "ext4"],
+        without: Some("noload"),
+        check: Some(fsck("e2fsck", &["-fn"], &[0])),
+        repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
+        is_repaired_first: false,
+    },
+    Recovery {
+        names: &["ext2"],
+        without: None,
+        check: Some(fsck("e2fsck", &["-fn"], &[0])),
+        repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
+        is_repaired_first: true,
+    },
+    Recovery {
+        names: &["xfs"],
+        without: Some("norecovery"),
+        check: Some(fsck("xfs_repair", &["-n"], &[0])),
+        repair: Some(fsck("xfs_repair", &["-L"], &[0])),
+        is_repaired_first: false,
+    },
+    Recovery {
+        names: &["btrfs"],
+        without: Some("rescue=all"),
+        check: Some(fsck("btrfs", &["check", "--readonly"], &[0])),
+        repair: None,
+        is_repaired_first: false,
+    },
+    Recovery {
+        names: &["jfs"],
+        without: None,
+        check: Some(fsck("jfs_fsck", &["-n"], &[0])),
+        repair: Some(fsck("jfs_fsck", &["-a"], &[0, 1])),
+        is_repaired_first: true,
+    },
+    Recovery {
+        names: &["reiserfs"],
+        without: None,
+        check: Some(fsck("reiserfsck", &["--check", "-y"], &[0])),
+        repair: Some(fsck("reiserfsck", &["--fix-fixable", "-y"], &[0, 1])),
+        is_repaired_first: false,
+    },
+];
+
+/// One that is not known: mounted as it is, and never checked.
+const UNKNOWN: Recovery =
+    Recovery { names: &[], without: None, check: None, repair: None, is_repaired_first: false };
+
+/// A file system on a disk of the guest.
+pub(super) struct FileSystemOn<'a> {
+    fstype: &'a str,
+    options: &'a [String],
+    device: String,
+    recovery: &'static Recovery,
+}
+
+impl<'a> FileSystemOn<'a> {
+    /// `None`: it is not mounted by the kernel.
+    pub(super) fn new(plan: &'a MountPlan, name: &str, disk: u32) -> Option<Self> {
+        let MountPlan::Kernel { fstype, options, .. } = plan else { return None };
+        let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
+        Some(Self {
+            fstype,
+            options,
+            device: format!("/dev/vdisk{disk}"),
+            recovery: known.unwrap_or(&UNKNOWN),
+        })
+    }
+
+    /// The ways that are tried, in their order.
+    pub(super) fn rungs(&self) -> Vec<Rung> {
+        if self.recovery.is_repaired_first {
+            return vec![Rung::AfterRepair];
+        }
+        let mut rungs = vec![Rung::ReadWrite, Rung::ReadOnly];
+        rungs.extend(self.recovery.without.map(|_| Rung::WithoutRecovery));
+        rungs.extend(self.recovery.repair.map(|_| Rung::AfterRepair));
+        rungs
+    }
+
+    /// Mounts it in this way.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    pub(super) fn mount(&self, rung: Rung, mnt: &Path) -> Result<(), Errno> {
+        if rung == Rung::AfterRepair {
+            self.run(self.recovery.repair);
+        }
+        let context = fsopen(self.fstype, FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&context, "source", self.device.as_str())?;
+        let mut attributes = MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOSUID;
+        for option in self.options {
+            match option.split_once('=') {
+                Some((key, value)) => fsconfig_set_string(&context, key, value)?,
+                None if option == "noatime" => attributes |= MountAttrFlags::MOUNT_ATTR_NOATIME,
+                None if option == "rw" => {}
+                None => fsconfig_set_flag(&context, option.as_str())?,
+            }
+        }
+        if matches!(rung, Rung::ReadOnly | Rung::WithoutRecovery) {
+            fsconfig_set_flag(&context, "ro")?;
+        }
+        if let Some(option) = self.recovery.without.filter(|_| rung == Rung::WithoutRecovery) {
+            match option.split_once('=') {
+                Some((key, value)) => fsconfig_set_string(&context, key, value)?,
+                None => fsconfig_set_flag(&context, option)?,
+            }
+        }
+        fsconfig_create(&context)?;
+        let mounted = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+        move_mount(&mounted, "", rustix::fs::CWD, mnt, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    }
+
+    pub(super) fn unmount(&self, mnt: &Path) -> Result<(), Errno> {
+        unmount(mnt, UnmountFlags::NOFOLLOW)
+    }
+
+    /// What its check says of it; `None`: there is none, or it did not end.
+    pub(super) fn check(&self) -> Option<FsckResult> {
+        self.run(self.recovery.check)
+    }
+
+    fn run(&self, fsck: Option<Fsck>) -> Option<FsckResult> {
+        let fsck = fsck?;
+        let tool = cmd::find(fsck.program)?;
+        let mut args = fsck.args.to_vec();
+        args.push(&self.device);
+        let began_ns = super::act::now_ns();
+        let exit_code = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
+            Ok(_) => 0,
+            Err(CmdError::Failed { code, .. }) => code?,
+            Err(_) => return None,
+        };
+        let is_clean = fsck.clean.contains(&exit_code);
+        let duration_ns = super::act::now_ns() - began_ns;
+        Some(FsckResult { exit_code, is_clean, duration_ns })
+    }
+}
