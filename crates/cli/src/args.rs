@@ -11,6 +11,7 @@ mod kernel;
 mod machine;
 mod results;
 mod run;
+mod safety;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -23,6 +24,7 @@ pub use results::{
     ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
+pub use safety::SafetyArgs;
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
@@ -107,6 +109,8 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Build, list and check guest kernels: Linux as a process, in virtual time.
     Kernel(KernelArgs),
+    /// Cut the power of file systems in guest kernels and say what is lost.
+    Safety(SafetyArgs),
     /// Print the documentation.
     Doc(DocArgs),
     /// Print the JSON Schema of experiments, or of a document that fsarena writes.

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
         Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
+        Command::Safety(args) => commands::safety::run(&args),
         Command::Kernel(args) => commands::kernel::run(&args),
         Command::Completions { shell } => success(commands::describe::completions(shell)),
         Command::Man { dir } => success(commands::describe::man(dir.as_deref())),
@@ -68,8 +69,11 @@ fn main() -> ExitCode {
             commands::virtual_executor(journal.as_deref(), parent, lane)
         }
         Command::GuestInit => {
-            let do_trial = &fsarena_executor::run_guest_trial;
-            success(fsarena_places::guest::run_as_init(do_trial).map_err(Into::into))
+            let work = fsarena_places::guest::GuestWork {
+                trial: &fsarena_executor::run_guest_trial,
+                crash: &fsarena_executor::run_crash_task,
+            };
+            success(fsarena_places::guest::run_as_init(work).map_err(Into::into))
         }
         Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
         Command::Worker { parent } => commands::worker(parent),

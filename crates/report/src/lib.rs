@@ -33,6 +33,7 @@ mod pictures;
 mod plan;
 mod raw;
 mod render;
+mod safety;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod section;
@@ -70,6 +71,7 @@ pub use lists::{
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
+pub use safety::{SafetyRow, SafetyShare, safety_text};
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use sections::{markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};

@@ -22,6 +22,7 @@ mod plan_cost;
 pub mod reference;
 pub mod report;
 pub mod run;
+pub mod safety;
 pub mod schema;
 pub mod selftest;
 pub mod show;

@@ -50,6 +50,7 @@ mod programs;
 mod programs_bad;
 mod refused_alike;
 mod support;
+mod virtual_safety;
 mod virtual_trials;
 mod watch;
 

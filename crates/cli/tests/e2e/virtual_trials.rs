@@ -22,17 +22,17 @@ fn kernels() -> Option<Cache> {
 }
 
 /// An environment of its own, with the kernels of this machine.
-struct Guests {
+pub(crate) struct Guests {
     env: TestEnv,
     kernels: Cache,
 }
 
 impl Guests {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         Some(Self { kernels: kernels()?, env: TestEnv::new() })
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let mut command = self.env.command(args);
         command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
         self.env.finish(command)
@@ -56,7 +56,7 @@ impl Guests {
         numbers.filter(is_ours).filter_map(Pid::from_raw).collect()
     }
 
-    fn assert_nothing_left(&self) {
+    pub(crate) fn assert_nothing_left(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.guests().is_empty() {
             assert!(Instant::now() < deadline, "left behind: {:?}", self.guests());
