@@ -38,6 +38,7 @@ const TOPICS: &[Topic] = &[
     topic!("periodic", "docs/periodic.md"),
     topic!("watch", "docs/watch.md"),
     topic!("virtual", "docs/virtual.md"),
+    topic!("crash-safety", "docs/crash-safety.md"),
     topic!("safety", "docs/safety.md"),
     topic!("virtual-devices", "docs/virtual-devices.md"),
     topic!("device-models", "devices/README.md"),
