@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 pub(super) const SECTION: Section = Section { name: "agreement", judged, run };
 
 const EXPERIMENT: &str = include_str!("agreement.toml");
-const MODELS: [&str; 2] = ["hdd-2003", "ssd-sata"];
+const MODELS: [&str; 2] = ["hdd-2003", "hdd-2007"];
 /// Room for the dirty pages of the largest file, natively and in a guest.
 const MEMORY: &str = "2G";
 /// Beyond this share a phase is marked.

@@ -9,11 +9,15 @@ use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So long before its time a completion is waited for awake: a sleeper is woken later than it asked
 /// for.
 const AWAKE_NS: u64 = 120_000;
+
+/// So long after its last answer the process stays awake for the next request: who waited for the
+/// answer mostly asks again, and a processor that was halted takes tens of microseconds.
+const LINGER: Duration = Duration::from_micros(50);
 
 /// What the thread that serves and the one that answers questions share.
 pub(super) struct Served {
@@ -237,25 +241,27 @@ impl Served {
         }
     }
 
-    /// Answers all that is done by now.
-    fn complete(&mut self, fuse: BorrowedFd<'_>) {
+    /// Answers all that is done by now; whether that was anything.
+    fn complete(&mut self, fuse: BorrowedFd<'_>) -> bool {
+        let mut has_answered = false;
         loop {
             let now_ns = self.now_ns();
-            let Some(disk) = &mut self.disk else { return };
+            let Some(disk) = &mut self.disk else { return has_answered };
             match disk.poll_at(now_ns) {
                 Ok(Some((tag, status, at_ns))) => {
                     let Some(taken) = self.taken[tag as usize].take() else { continue };
+                    has_answered = true;
                     self.free.push(tag);
                     self.answer_done(fuse, taken, status);
                     let late_ns = self.now_ns().saturating_sub(at_ns);
                     self.late.add(at_ns.saturating_sub(taken.arrived_ns), late_ns);
                     self.feed(fuse);
                 }
-                Ok(None) => return,
+                Ok(None) => return has_answered,
                 Err(error) => {
                     self.late.served.error = Some(error.to_string());
                     self.give_up(fuse);
-                    return;
+                    return has_answered;
                 }
             }
         }
@@ -318,15 +324,23 @@ fn answer(fuse: BorrowedFd<'_>, unique: u64, error: i32, body: &[u8]) -> bool {
 /// Serves until the kernel lets go.
 pub(super) fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), Errno> {
     let mut buffer = vec![0; wire::BUFFER_BYTES];
+    // When something was asked or answered last.
+    let mut asked = Instant::now();
     loop {
         let quiet_ns = {
             let mut served = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            served.complete(fuse);
+            if served.complete(fuse) {
+                asked = Instant::now();
+            }
             served.quiet_ns()
         };
         let got = match rustix::io::read(fuse, &mut buffer) {
             Ok(0) | Err(Errno::NODEV) => return Ok(()),
             Ok(bytes) => bytes,
+            Err(Errno::AGAIN) if asked.elapsed() < LINGER => {
+                std::hint::spin_loop();
+                continue;
+            }
             Err(Errno::AGAIN) => {
                 sleep(fuse, quiet_ns)?;
                 continue;
@@ -340,6 +354,7 @@ pub(super) fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), 
         if !served.take(fuse, &buffer[..got]) {
             return Ok(());
         }
+        asked = Instant::now();
     }
 }
 
