@@ -51,7 +51,12 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
         for kind in &kinds {
             let job = Job { args, kernels: &kernels, program: &program, kind: *kind };
             match job.rows(contender, &classes, &stop, &bar) {
-                Ok(found) => rows.extend(found),
+                Ok(found) => {
+                    if bar.is_hidden() {
+                        say!("{}, {}: {} runs", contender.label, kind.name(), args.runs);
+                    }
+                    rows.extend(found);
+                }
                 Err(error) if is_stop(&error) => {
                     say!("stopped; nothing was kept");
                     return Ok(ExitCode::from(exit::INTERRUPTED));
