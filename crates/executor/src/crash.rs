@@ -105,6 +105,11 @@ pub fn run_crash_task(text: &str) -> Result<String, String> {
     done().map_err(|error| error.to_string())
 }
 
+/// Programs that a look at a file system of this name needs.
+pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
+    mounting::programs(fs_name)
+}
+
 fn target(number: u32, size_bytes: u64) -> TargetSpec {
     TargetSpec::Block {
         device: format!("/dev/vdisk{number}").into(),

@@ -9,10 +9,11 @@ use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use fsarena_executor::crash::{CrashLook, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
-use fsarena_safety::observation::Observation;
+use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
 use fsarena_safety::workload::Kind;
 use fsarena_vdisk::{Discarded, Store, WriteLog};
+use rustix::io::Errno;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
@@ -64,6 +65,14 @@ pub enum CrashRunError {
     Missing { asked: usize, seen: usize },
 }
 
+impl CrashRunError {
+    /// Whether the caller asked for it.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(self, Self::Guest(GuestError::Stopped))
+    }
+}
+
 /// Works, cuts the power, and looks.
 ///
 /// # Errors
@@ -91,7 +100,13 @@ pub fn crash_run(
             different.len() - 1
         });
     }
-    let seen = look_at_all(order, (&base, &log), &different, stop)?;
+    let mut seen = look_at_all(order, (&base, &log), &different, stop)?;
+    // What other disks of the guest may have done is ruled out.
+    for (state, seen) in different.iter().zip(&mut seen) {
+        if is_doubtful(seen) {
+            *seen = look_at_one(order, (&base, &log), state, stop)?;
+        }
+    }
     let observations: Vec<Observation> =
         states.iter().map(|state| seen[place_of[&state.contents]].clone()).collect();
     let entries = log.entries();
@@ -156,7 +171,7 @@ fn look_at_all(
                 loop {
                     let taken = next.lock().ok().and_then(|mut next| next.next());
                     let Some(number) = taken else { return };
-                    let seen = look_at(order, (base, log), groups[number], stop);
+                    let seen = look_at_group(order, (base, log), groups[number], stop);
                     let is_failed = seen.is_err();
                     if let Ok(mut done) = done.lock() {
                         done[number] = Some(seen);
@@ -175,6 +190,48 @@ fn look_at_all(
         all.extend(group.unwrap_or_else(stopped)?);
     }
     Ok(all)
+}
+
+/// Whether it could not be mounted at the first attempt, or not be unmounted.
+fn is_doubtful(seen: &Observation) -> bool {
+    let first = seen.mounts.first();
+    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+}
+
+/// A look at a group; where its guest does not survive it, at each state in a guest of its own.
+fn look_at_group(
+    order: &CrashOrder<'_>,
+    disk: (&Store, &WriteLog),
+    states: &[&CrashState],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Observation>, CrashRunError> {
+    match look_at(order, disk, states, stop) {
+        Err(error) if !error.is_stop() => {
+            states.iter().map(|state| look_at_one(order, disk, state, stop)).collect()
+        }
+        done => done,
+    }
+}
+
+/// A look at one state. A guest that does not survive it is what was seen.
+fn look_at_one(
+    order: &CrashOrder<'_>,
+    disk: (&Store, &WriteLog),
+    state: &CrashState,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Observation, CrashRunError> {
+    match look_at(order, disk, &[state], stop) {
+        Ok(mut seen) => Ok(seen.remove(0)),
+        Err(error) if error.is_stop() => Err(error),
+        Err(error) => {
+            let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
+            Ok(Observation {
+                mounts: vec![MountAttempt { rung, errno, duration_ns: 0 }],
+                kernel_messages: vec![format!("the guest did not survive it: {error}")],
+                ..Observation::default()
+            })
+        }
+    }
 }
 
 fn look_at(

@@ -4,15 +4,38 @@ use crate::format::{bytes, ns};
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
+use fsarena_model::units::Bytes;
 use serde::Serialize;
 
-/// A share of crash points, or of checks, with its interval at 95 %.
+/// How often something was found, and the interval at 95 % of the share of crash points at which
+/// there was any of it. Checks of one file at many crash points hang together; crash points of
+/// several runs do so less.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct SafetyShare {
+    /// Of checks, or of crash points where each is one check.
     pub hits: u64,
     pub of: u64,
+    /// Crash points at which there was any.
+    pub crash_points: u64,
     pub low: Option<f64>,
     pub high: Option<f64>,
+}
+
+/// What all rows have in common.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SafetyHead {
+    /// Kernel of the guests: release and first digits of the hash of its binary.
+    pub kernel: String,
+    pub memory_bytes: u64,
+    pub device_model: String,
+    pub device_bytes: u64,
+    /// Of the work, in virtual time.
+    pub seconds: u64,
+    pub runs: u32,
+    /// Power cuts of each run, of all states together.
+    pub points: u32,
+    /// Of the first run; the next ones count up.
+    pub seed: u64,
 }
 
 /// One contender with one workload and one class of crash states.
@@ -21,37 +44,80 @@ pub struct SafetyRow {
     pub contender: String,
     pub workload: String,
     /// Which writes that no flush covers are there.
-    pub class: String,
+    pub state: String,
     pub runs: u32,
     pub crash_points: u64,
+    /// Mount and superblock options in force while it worked.
+    pub mount_options: String,
+    /// Ops of all runs, and those of them that failed, whose files are not judged.
+    pub ops: u64,
+    pub failed_ops: u64,
+    /// Of the first that failed.
+    pub first_errno: Option<i32>,
     /// Of ops that sync, in the time of the modelled disk.
     pub sync_p50_ns: Option<u64>,
     pub sync_p99_ns: Option<u64>,
     /// Age of the oldest op that is lost and was not promised to stay.
     pub loss_window_p50_ns: f64,
     pub loss_window_max_ns: u64,
-    /// Files of which something was acknowledged as durable that are lost, of all checks.
+    /// Files with acknowledged work (fsync had returned) that is gone, of all checks of such files.
     pub acknowledged_lost: SafetyShare,
     /// Crash points at which a documented promise is broken.
     pub documented_broken: SafetyShare,
     /// Checks of files that another one was renamed over.
     pub replaced_damaged: SafetyShare,
-    /// Bytes of deleted files found in others, in all crash points together.
+    /// Bytes found where they do not belong (of another file, place or earlier version), in all
+    /// crash points together; and those of them that are of files deleted before the work.
     pub stale_bytes: u64,
-    /// Crash points at which it could be mounted as before, without a repair.
-    pub mounted_as_before: SafetyShare,
-    /// Crash points after which its check found damage.
+    pub stale_files: u64,
+    /// Crash points at which it could be mounted and used as before, without a repair; absent where
+    /// its documents ask for a repair first.
+    pub mounted_as_before: Option<SafetyShare>,
+    /// Crash points after which its check found damage; absent likewise.
     pub needs_repair: Option<SafetyShare>,
-    /// Sentences of promises that were broken, and how often.
+    /// Crash points at which the kernel told of damage.
+    pub told_by_kernel: u64,
+    /// Sentences of promises that were broken, and of how many files in how many checks.
     pub broken: Vec<(String, u64)>,
-    /// First cases of broken promises, in words.
+    /// First cases of broken promises, each with its seed and time.
     pub cases: Vec<String>,
 }
 
-/// All rows, the promises that were broken, and how it is read.
+/// What was done, all rows, the promises that were broken, and how it is read.
 #[must_use]
-pub fn safety_text(rows: &[SafetyRow], width: usize, style: Style) -> String {
+pub fn safety_text(head: &SafetyHead, rows: &[SafetyRow], width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
+    let mut out = wrap("", &head_words(head), width);
+    out.push('\n');
+    out.push_str(&table(rows, width, style));
+    for row in rows {
+        out.push_str(&notes(row, width));
+    }
+    out.push('\n');
+    let read = "Loss: age of the oldest op that is lost and was not promised to stay, over crash \
+                points at uniform times. Synced work lost: checks of files with acknowledged work \
+                (fsync had returned) that is gone, of all such checks; more than 0 on an honest \
+                disk is a bug. Replaced damaged: checks of files that another one was renamed \
+                over. Where there is none, ≤ is the upper end of the interval of the share of \
+                power cuts with any. Stale: bytes of another file, place or earlier version, in \
+                all crash points together. Mounted: crash points at which it could be mounted and \
+                used as before. Repair: crash points after which its check found damage.";
+    out.push_str(&wrap("", read, width));
+    out
+}
+
+fn head_words(head: &SafetyHead) -> String {
+    let SafetyHead { kernel, device_model, seconds, runs, points, seed, .. } = head;
+    let last = seed.wrapping_add(u64::from(*runs) - 1);
+    format!(
+        "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
+         {seed} to {last}), {points} power cuts each.",
+        Bytes(head.memory_bytes),
+        Bytes(head.device_bytes)
+    )
+}
+
+fn table(rows: &[SafetyRow], width: usize, style: Style) -> String {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("workload"),
@@ -59,18 +125,19 @@ pub fn safety_text(rows: &[SafetyRow], width: usize, style: Style) -> String {
         Column::figure("sync p50").optional(2),
         Column::figure("p99").optional(3),
         Column::figure("loss p50"),
-        Column::figure("max"),
-        Column::figure("acked lost"),
+        Column::figure("loss max"),
+        Column::figure("synced work lost"),
         Column::figure("replaced damaged"),
         Column::figure("stale"),
         Column::figure("mounted"),
         Column::figure("repair").optional(1),
     ]);
+    let asked_first = || "repaired first".to_owned();
     for row in rows {
         grid.row(vec![
             row.contender.clone(),
             row.workload.clone(),
-            row.class.clone(),
+            row.state.clone(),
             ns(row.sync_p50_ns),
             ns(row.sync_p99_ns),
             seconds(row.loss_window_p50_ns),
@@ -78,28 +145,37 @@ pub fn safety_text(rows: &[SafetyRow], width: usize, style: Style) -> String {
             share(&row.acknowledged_lost),
             share(&row.replaced_damaged),
             bytes(Some(row.stale_bytes)),
-            share(&row.mounted_as_before),
-            row.needs_repair.as_ref().map_or_else(|| "-".to_owned(), share),
+            row.mounted_as_before.as_ref().map_or_else(asked_first, of_points),
+            row.needs_repair.as_ref().map_or_else(|| "-".to_owned(), of_points),
         ]);
     }
-    let mut out = text::listing(&grid, width, style);
-    for row in rows.iter().filter(|row| !row.broken.is_empty()) {
-        let who = format!("{}, {}, {}: ", row.contender, row.workload, row.class);
-        for (sentence, times) in &row.broken {
-            out.push_str(&wrap("broken: ", &format!("{who}{times} times: {sentence}"), width));
-        }
-        for case in &row.cases {
-            out.push_str(&wrap("  such as ", case, width));
-        }
+    text::listing(&grid, width, style)
+}
+
+/// What has to be known with a row.
+fn notes(row: &SafetyRow, width: usize) -> String {
+    let who = format!("{}, {}, {}: ", row.contender, row.workload, row.state);
+    let mut out = String::new();
+    if row.failed_ops > 0 {
+        let errno = row.first_errno.unwrap_or(0);
+        let what = format!(
+            "{who}{} of {} ops failed (error {errno} first); their files are not judged",
+            row.failed_ops, row.ops
+        );
+        out.push_str(&wrap("mind: ", &what, width));
     }
-    out.push('\n');
-    let read = "Loss: age of the oldest op that is lost and was not promised to stay, over crash \
-                points at uniform times. Acked lost: checks of files with acknowledged work (fsync \
-                returned) that is gone, of all such checks; more than 0 is a bug of file system or \
-                disk. Replaced damaged: checks of files that another one was renamed over. Stale: \
-                bytes of deleted files in others. Mounted: crash points at which it could be \
-                mounted as before. Repair: crash points after which its check found damage.";
-    out.push_str(&wrap("", read, width));
+    if row.told_by_kernel > 0 {
+        let times = row.told_by_kernel;
+        let what = format!("{who}the kernel told of damage at {times} crash points");
+        out.push_str(&wrap("mind: ", &what, width));
+    }
+    let lead = if row.state.starts_with("lying") { "the disk lied: " } else { "broken: " };
+    for (sentence, times) in &row.broken {
+        out.push_str(&wrap(lead, &format!("{who}{times} checks of files: {sentence}"), width));
+    }
+    for case in &row.cases {
+        out.push_str(&wrap("  such as ", case, width));
+    }
     out
 }
 
@@ -107,7 +183,8 @@ fn seconds(ns: f64) -> String {
     format!("{:.1} s", ns / 1e9)
 }
 
-/// `24/90`; `0/90 (≤ 4.1 %)` where none, with the upper end of the interval.
+/// `24/900`; `0/900 (≤1.9 %)` where there is none, with the upper end of the interval of the share
+/// of crash points.
 fn share(share: &SafetyShare) -> String {
     let SafetyShare { hits, of, .. } = share;
     match share.high.filter(|_| *hits == 0 && *of > 0) {
@@ -116,15 +193,75 @@ fn share(share: &SafetyShare) -> String {
     }
 }
 
+fn of_points(share: &SafetyShare) -> String {
+    format!("{}/{}", share.hits, share.of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn checks(hits: u64, of: u64) -> SafetyShare {
+        SafetyShare { hits, of, crash_points: 200, low: Some(0.0), high: Some(0.0188) }
+    }
+
     #[test]
-    fn shares_of_none_say_how_many_it_could_be() {
-        let of = |hits, of| SafetyShare { hits, of, low: Some(0.0), high: Some(0.041) };
-        assert_eq!(share(&of(0, 90)), "0/90 (≤4.1 %)");
-        assert_eq!(share(&of(24, 90)), "24/90");
-        assert_eq!(share(&SafetyShare { hits: 0, of: 0, low: None, high: None }), "0/0");
+    fn shares_of_none_say_of_how_many_power_cuts_it_could_be() {
+        assert_eq!(share(&checks(0, 15_238)), "0/15238 (≤1.9 %)");
+        assert_eq!(share(&checks(24, 90)), "24/90");
+        let none = SafetyShare { high: None, ..checks(0, 0) };
+        assert_eq!(share(&none), "0/0");
+        assert_eq!(of_points(&checks(200, 200)), "200/200");
+    }
+
+    #[test]
+    fn what_is_not_judged_and_who_broke_it_is_told() {
+        let row = SafetyRow {
+            contender: "ext4".to_owned(),
+            workload: "journal".to_owned(),
+            state: "lying=2".to_owned(),
+            runs: 1,
+            crash_points: 200,
+            mount_options: "rw".to_owned(),
+            ops: 50,
+            failed_ops: 3,
+            first_errno: Some(95),
+            sync_p50_ns: Some(8_000_000),
+            sync_p99_ns: Some(9_000_000),
+            loss_window_p50_ns: 2.5e9,
+            loss_window_max_ns: 5_000_000_000,
+            acknowledged_lost: checks(2, 90),
+            documented_broken: checks(0, 200),
+            replaced_damaged: checks(0, 90),
+            stale_bytes: 0,
+            stale_files: 0,
+            mounted_as_before: None,
+            needs_repair: None,
+            told_by_kernel: 1,
+            broken: vec![("fsync(2): kept".to_owned(), 2)],
+            cases: vec!["seed 1, cut at 3.000 s: f: gone".to_owned()],
+        };
+        let head = SafetyHead {
+            kernel: "6.12.117-2df9".to_owned(),
+            memory_bytes: 256 << 20,
+            device_model: "hdd-2007".to_owned(),
+            device_bytes: 8 << 30,
+            seconds: 120,
+            runs: 2,
+            points: 200,
+            seed: 7,
+        };
+        let style = Style { colour: false, ..Style::default() };
+        let text = safety_text(&head, &[row], 160, style);
+        for said in [
+            "hdd-2007 of 8 GiB, 2 runs of 120 s (seeds 7 to 8)",
+            "repaired first",
+            "3 of 50 ops failed (error 95 first)",
+            "the disk lied: ext4, journal, lying=2: 2 checks of files: fsync(2): kept",
+            "such as seed 1, cut at 3.000 s: f: gone",
+            "the kernel told of damage at 1 crash points",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
     }
 }

@@ -217,7 +217,9 @@ impl Points<'_> {
             stale_bytes: total(|found| found.stray.stale_bytes),
             is_prefix: self.points(|found| found.is_prefix)?,
             mounted,
-            mounted_as_it_was: self.points(|found| found.mounted == Some(Rung::ReadWrite))?,
+            mounted_as_it_was: self.points(|found| {
+                found.mounted == Some(Rung::ReadWrite) && found.is_usable != Some(false)
+            })?,
             needs_repair: if has_fsck { Some(self.share(repair)?) } else { None },
             lost_and_found: total(|found| found.lost_and_found.into()),
         })

@@ -152,7 +152,8 @@ pub struct Findings {
     pub class: Class,
     pub sampling: Sampling,
     pub violations: Vec<Violation>,
-    /// Files of which something must be there, or must be gone.
+    /// Files of which something must be there, or must be gone; without those of the preparation
+    /// that were deleted, and with all that are lost.
     pub acknowledged_files: u32,
     /// Those of them that break a promise of the contract.
     pub acknowledged_files_lost: u32,

@@ -58,8 +58,8 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Sync::is_none")]
         sync: Sync,
     },
-    /// open f.tmp, write all, [fsync], close, rename to f, [fsync of the directory]. Where there is
-    /// no f, this delivers a new file.
+    /// open f.tmp, write all, sync, close, rename to f, sync of the directory where `sync` says so.
+    /// Where there is no f, this delivers a new file.
     Replace {
         target: u32,
         bytes: u64,

@@ -137,7 +137,9 @@ impl Judgement {
             self.findings.later_files += 1;
         }
         let broken = at_crash.broken();
-        self.findings.acknowledged_files += u32::from(at_crash.has_acknowledged());
+        // One that was deleted before the work may be there or not, which is no check.
+        let is_checked = at_crash.has_acknowledged() && !is_prefill(file);
+        self.findings.acknowledged_files += u32::from(is_checked || broken.is_some());
         self.findings.acknowledged_files_lost += u32::from(broken.is_some());
         let promised = broken.as_ref().map(|broken| broken.step);
         self.fates(at_crash, promised);

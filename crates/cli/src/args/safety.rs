@@ -26,7 +26,7 @@ pub struct SafetyArgs {
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Power cuts of each run, at uniform times.
+    /// Power cuts of each run, at uniform times; they are divided among the states.
     #[arg(long, value_name = "N", default_value_t = 30,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub points: u32,

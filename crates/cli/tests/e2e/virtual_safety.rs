@@ -15,7 +15,7 @@ fn rows_on(guests: &Guests, disk: &str, args: &[&str]) -> Vec<Value> {
     let ran = guests.run(&[&common, args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
-    document["rows"].as_array().unwrap().clone()
+    document["safety"]["rows"].as_array().unwrap().clone()
 }
 
 fn hits(row: &Value, share: &str) -> (u64, u64) {
@@ -84,6 +84,8 @@ fn virtual_safety_refuses_what_cannot_be() {
         (&["--state", "lying"], "--state: \"lying\" is none"),
         (&["--on", "ram:1G"], "power is cut in guests alone"),
         (&["--fs", "nonsense"], "nonsense"),
+        (&["--state", "torn,torn"], "--state: \"torn\" is named twice"),
+        (&["--state", "torn,prefix", "--points", "1"], "--points: 1 for 2 states"),
     ] {
         let ran = guests.run(&[&["safety"], args].concat());
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);

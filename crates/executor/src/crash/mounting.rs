@@ -14,6 +14,9 @@ use std::time::Duration;
 /// Of a check or repair.
 const FSCK_LIMIT: Duration = Duration::from_secs(300);
 
+/// Exit code of one that did not end by itself.
+const NOT_ENDED: i32 = -1;
+
 /// A check: program and arguments before the device, and the exit codes that say that all is well.
 #[derive(Clone, Copy)]
 struct Fsck {
@@ -87,6 +90,13 @@ const RECOVERIES: &[Recovery] = &[
 const UNKNOWN: Recovery =
     Recovery { names: &[], without: None, check: None, repair: None, is_repaired_first: false };
 
+/// Programs that check and repair a file system of this name.
+pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
+    let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
+    let both = known.map(|recovery| [recovery.check, recovery.repair]);
+    both.into_iter().flatten().flatten().map(|fsck| fsck.program)
+}
+
 /// A file system on a disk of the guest.
 pub(super) struct FileSystemOn<'a> {
     fstype: &'a str,
@@ -125,7 +135,10 @@ impl<'a> FileSystemOn<'a> {
     /// As the kernel says.
     pub(super) fn mount(&self, rung: Rung, mnt: &Path) -> Result<(), Errno> {
         if rung == Rung::AfterRepair {
-            self.run(self.recovery.repair);
+            let repaired = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
+            if !repaired.is_clean {
+                return Err(Errno::UCLEAN);
+            }
         }
         let context = fsopen(self.fstype, FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_set_string(&context, "source", self.device.as_str())?;
@@ -156,7 +169,8 @@ impl<'a> FileSystemOn<'a> {
         unmount(mnt, UnmountFlags::NOFOLLOW)
     }
 
-    /// What its check says of it; `None`: there is none, or it did not end.
+    /// What its check says of it; `None`: there is none. One that did not end, or was killed, found
+    /// damage.
     pub(super) fn check(&self) -> Option<FsckResult> {
         self.run(self.recovery.check)
     }
@@ -169,8 +183,8 @@ impl<'a> FileSystemOn<'a> {
         let began_ns = super::act::now_ns();
         let exit_code = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
             Ok(_) => 0,
-            Err(CmdError::Failed { code, .. }) => code?,
-            Err(_) => return None,
+            Err(CmdError::Failed { code: Some(code), .. }) => code,
+            Err(_) => NOT_ENDED,
         };
         let is_clean = fsck.clean.contains(&exit_code);
         let duration_ns = super::act::now_ns() - began_ns;
