@@ -1,15 +1,16 @@
-//! The guest's part of crash safety: work whose end is the end of the power, and a look at what it
+//! The guest's part of crash safety: work whose end is the end of the power, and a check of what it
 //! left on a disk.
 //!
 //! Whoever boots the guests has the write log of the disk in between. Both are done by the first
 //! process of a guest, whose machine is gone afterwards.
 
-mod act;
-mod look;
+mod actions;
+mod check;
 mod mounting;
 
-use fsarena_devices::{TargetError, format, mount};
+use fsarena_devices::{TargetError, format, mount, settle};
 use fsarena_filesystems::{UnknownFs, driver};
+use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_safety::observation::Observation;
@@ -28,7 +29,7 @@ const MOUNT_POINT: &str = "/run/fsarena/mnt";
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CrashTask {
     Work(CrashWork),
-    Look(CrashLook),
+    Check(CrashCheck),
 }
 
 /// A file system on `/dev/vdisk0`, and work on it until the power goes.
@@ -47,7 +48,7 @@ pub struct CrashWork {
 /// The same file system on each of `/dev/vdisk0` and the next ones, after a power cut.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CrashLook {
+pub struct CrashCheck {
     pub fs: FsLevel,
     pub size_bytes: u64,
     pub disks: u32,
@@ -98,14 +99,14 @@ pub fn run_crash_task(text: &str) -> Result<String, String> {
         let mnt = Path::new(MOUNT_POINT);
         fs::create_dir_all(mnt).map_err(CrashError::io(mnt))?;
         match serde_json::from_str(text)? {
-            CrashTask::Work(work) => Ok(serde_json::to_string(&carry_out(&work, mnt)?)?),
-            CrashTask::Look(look) => Ok(serde_json::to_string(&observe(&look, mnt)?)?),
+            CrashTask::Work(work) => Ok(serde_json::to_string(&do_work(&work, mnt)?)?),
+            CrashTask::Check(task) => Ok(serde_json::to_string(&check(&task, mnt)?)?),
         }
     };
     done().map_err(|error| error.to_string())
 }
 
-/// Programs that a look at a file system of this name needs.
+/// Programs that a check of a file system of this name needs.
 pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
     mounting::programs(fs_name)
 }
@@ -126,50 +127,51 @@ fn target(number: u32, size_bytes: u64) -> TargetSpec {
     }
 }
 
-fn carry_out(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
+fn do_work(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
     let driver = driver(&work.fs)?;
     let target = target(0, work.size_bytes);
     let formatted = format::format(&target, &*driver, &work.fs, Discard::None)?;
     let mounted = mount::mount(&formatted, mnt)?;
     let mount_options = mounted.options().to_owned();
-    act::make_directories(mnt).map_err(CrashError::io(mnt))?;
+    actions::make_directories(mnt).map_err(CrashError::io(mnt))?;
+    settle::syncfs(mnt)?;
     let extent = Extent { duration_ns: work.duration_ns, prefill_bytes: work.prefill_bytes };
     let plan = plan(work.kind, work.seed, extent);
-    let mut from_ns = act::now_ns();
+    let mut from_ns = monotonic_ns();
     let mut is_prepared = false;
     let mut ops = Vec::with_capacity(plan.actions.len());
     for planned in plan.actions {
         if !is_prepared && planned.at_ns >= plan.begin_ns {
             is_prepared = true;
-            act::make_all_durable(mnt).map_err(CrashError::io(mnt))?;
+            settle::syncfs(mnt)?;
             // On a slow disk it took longer than planned, and all that follows comes later.
-            from_ns = from_ns.max(act::now_ns().saturating_sub(plan.begin_ns));
+            from_ns = from_ns.max(monotonic_ns().saturating_sub(plan.begin_ns));
         }
-        act::sleep_until(from_ns + planned.at_ns);
-        let begin_ns = act::now_ns();
-        let error = act::act(mnt, &planned.action, plan.seed).err();
+        actions::sleep_until(from_ns + planned.at_ns);
+        let begin_ns = monotonic_ns();
+        let error = actions::carry_out(mnt, &planned.action, plan.seed).err();
         let error = error.map(|error| error.raw_os_error().unwrap_or(0));
-        ops.push(Op { action: planned.action, begin_ns, end_ns: act::now_ns(), error });
+        ops.push(Op { action: planned.action, begin_ns, end_ns: monotonic_ns(), error });
     }
     let begin_ns = from_ns + plan.begin_ns;
-    act::sleep_until(begin_ns + work.duration_ns);
-    let end_ns = act::now_ns();
+    actions::sleep_until(begin_ns + work.duration_ns);
+    let end_ns = monotonic_ns();
     // It stays mounted: the power goes.
     mounted.keep();
     formatted.keep();
     Ok(WorkRecord { ops, begin_ns, end_ns, mount_options })
 }
 
-fn observe(look: &CrashLook, mnt: &Path) -> Result<Vec<Observation>, CrashError> {
-    let driver = driver(&look.fs)?;
-    let none = || CrashError::NoKernelMount(look.fs.name.clone());
+fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> {
+    let driver = driver(&task.fs)?;
+    let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
-    for number in 0..look.disks {
-        let target = target(number, look.size_bytes);
-        let planned = driver.mount_plan(&look.fs, Discard::None, &target);
+    for number in 0..task.disks {
+        let target = target(number, task.size_bytes);
+        let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
-        let fs = mounting::FileSystemOn::new(&plan, &look.fs.name, number).ok_or_else(none)?;
-        all.push(look::observe(&fs, mnt));
+        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
+        all.push(check::check(&fs, mnt));
     }
     Ok(all)
 }

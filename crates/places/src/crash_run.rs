@@ -2,12 +2,12 @@
 //! looks at states that a power cut may have left of it.
 //!
 //! One guest works, and its power goes. Each crash state is a view of the log, and up to eight of
-//! them are the disks of one guest that looks at them. No state sees what the recovery of another
+//! them are the disks of one guest that checks them. No state sees what the recovery of another
 //! one has written.
 
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
-use fsarena_executor::crash::{CrashLook, CrashTask, CrashWork, WorkRecord};
+use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
@@ -35,7 +35,7 @@ pub struct CrashOrder<'a> {
     /// Crash points, and their classes in turns.
     pub points: u32,
     pub classes: Vec<Class>,
-    /// Guests that look at states at one time.
+    /// Guests that check states at one time.
     pub guests_at_once: usize,
 }
 
@@ -43,13 +43,16 @@ pub struct CrashOrder<'a> {
 #[derive(Debug)]
 pub struct CrashRun {
     pub work: WorkRecord,
-    /// With what was seen in each.
-    pub states: Vec<(CrashState, Observation)>,
-    /// How many of them have contents that no other one has.
-    pub different_states: usize,
-    /// Writes of the log, and flushes.
-    pub writes: u64,
-    pub flushes: u64,
+    /// Each with the place of its observation: states with equal contents have one.
+    states: Vec<(CrashState, usize)>,
+    observations: Vec<Observation>,
+}
+
+impl CrashRun {
+    /// The states, each with what was seen in it.
+    pub fn observed(&self) -> impl Iterator<Item = (&CrashState, &Observation)> {
+        self.states.iter().map(|(state, place)| (state, &self.observations[*place]))
+    }
 }
 
 /// Why there are no observations.
@@ -61,7 +64,7 @@ pub enum CrashRunError {
     Guest(#[from] GuestError),
     #[error("a record of a guest: {0}")]
     Record(#[from] serde_json::Error),
-    #[error("of {asked} disks, the guest looked at {seen}")]
+    #[error("of {asked} disks, the guest checked {seen}")]
     Missing { asked: usize, seen: usize },
 }
 
@@ -73,7 +76,7 @@ impl CrashRunError {
     }
 }
 
-/// Works, cuts the power, and looks.
+/// Works, cuts the power, and checks.
 ///
 /// # Errors
 /// When a guest has no record.
@@ -91,31 +94,33 @@ pub fn crash_run(
     };
     let states = uniform(&log, &points);
     let base = Store::in_memory(order.disk.size_bytes, Discarded::Zeros);
-    // States with equal contents are looked at once.
+    // States with equal contents are checked once.
     let mut place_of: HashMap<u64, usize> = HashMap::new();
     let mut different: Vec<&CrashState> = Vec::new();
+    let mut places = Vec::with_capacity(states.len());
     for state in &states {
-        place_of.entry(state.contents).or_insert_with(|| {
+        places.push(*place_of.entry(state.contents).or_insert_with(|| {
             different.push(state);
             different.len() - 1
-        });
+        }));
     }
-    let mut seen = look_at_all(order, (&base, &log), &different, stop)?;
+    let recorded = Recorded { base: &base, log: &log };
+    let mut observations = check_all(order, recorded, &different, stop)?;
     // What other disks of the guest may have done is ruled out.
-    for (state, seen) in different.iter().zip(&mut seen) {
+    for (state, seen) in different.iter().zip(&mut observations) {
         if is_doubtful(seen) {
-            *seen = look_at_one(order, (&base, &log), state, stop)?;
+            *seen = check_one(order, recorded, state, stop)?;
         }
     }
-    let observations: Vec<Observation> =
-        states.iter().map(|state| seen[place_of[&state.contents]].clone()).collect();
-    let entries = log.entries();
-    let writes = entries.iter().filter(|entry| entry.kind.is_write()).count() as u64;
-    let is_flush = |kind| kind == fsarena_vdisk::EntryKind::Flush;
-    let flushes = entries.iter().filter(|entry| is_flush(entry.kind)).count() as u64;
-    let different_states = place_of.len();
-    let states = states.into_iter().zip(observations).collect();
-    Ok(CrashRun { work, states, different_states, writes, flushes })
+    let states = states.into_iter().zip(places).collect();
+    Ok(CrashRun { work, states, observations })
+}
+
+/// The contents before the log of the work, and the log.
+#[derive(Clone, Copy)]
+struct Recorded<'a> {
+    base: &'a Store,
+    log: &'a WriteLog,
 }
 
 fn work(
@@ -154,9 +159,9 @@ fn run(
 type Seen = Result<Vec<Observation>, CrashRunError>;
 
 /// One observation a state, in their order; guests take groups of states in turns.
-fn look_at_all(
+fn check_all(
     order: &CrashOrder<'_>,
-    (base, log): (&Store, &WriteLog),
+    recorded: Recorded<'_>,
     states: &[&CrashState],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Observation>, CrashRunError> {
@@ -171,7 +176,7 @@ fn look_at_all(
                 loop {
                     let taken = next.lock().ok().and_then(|mut next| next.next());
                     let Some(number) = taken else { return };
-                    let seen = look_at_group(order, (base, log), groups[number], stop);
+                    let seen = check_group(order, recorded, groups[number], stop);
                     let is_failed = seen.is_err();
                     if let Ok(mut done) = done.lock() {
                         done[number] = Some(seen);
@@ -198,29 +203,29 @@ fn is_doubtful(seen: &Observation) -> bool {
     first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
 }
 
-/// A look at a group; where its guest does not survive it, at each state in a guest of its own.
-fn look_at_group(
+/// A check of a group; where its guest does not survive it, of each state in a guest of its own.
+fn check_group(
     order: &CrashOrder<'_>,
-    disk: (&Store, &WriteLog),
+    recorded: Recorded<'_>,
     states: &[&CrashState],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Observation>, CrashRunError> {
-    match look_at(order, disk, states, stop) {
+    match check(order, recorded, states, stop) {
         Err(error) if !error.is_stop() => {
-            states.iter().map(|state| look_at_one(order, disk, state, stop)).collect()
+            states.iter().map(|state| check_one(order, recorded, state, stop)).collect()
         }
         done => done,
     }
 }
 
-/// A look at one state. A guest that does not survive it is what was seen.
-fn look_at_one(
+/// A check of one state. A guest that does not survive it is what was seen.
+fn check_one(
     order: &CrashOrder<'_>,
-    disk: (&Store, &WriteLog),
+    recorded: Recorded<'_>,
     state: &CrashState,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Observation, CrashRunError> {
-    match look_at(order, disk, &[state], stop) {
+    match check(order, recorded, &[state], stop) {
         Ok(mut seen) => Ok(seen.remove(0)),
         Err(error) if error.is_stop() => Err(error),
         Err(error) => {
@@ -234,20 +239,22 @@ fn look_at_one(
     }
 }
 
-fn look_at(
+fn check(
     order: &CrashOrder<'_>,
-    (base, log): (&Store, &WriteLog),
+    recorded: Recorded<'_>,
     states: &[&CrashState],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Observation>, CrashRunError> {
-    let task = CrashTask::Look(CrashLook {
+    let task = CrashTask::Check(CrashCheck {
         fs: order.fs.clone(),
         size_bytes: order.disk.size_bytes,
         disks: u32::try_from(states.len()).unwrap_or(0),
     });
     let size_bytes = order.disk.size_bytes;
-    let mut views: Vec<CrashViewDisk<'_>> =
-        states.iter().map(|state| CrashViewDisk::new(view(base, log, state), size_bytes)).collect();
+    let mut views: Vec<CrashViewDisk<'_>> = states
+        .iter()
+        .map(|state| CrashViewDisk::new(view(recorded.base, recorded.log, state), size_bytes))
+        .collect();
     let mut disks: Vec<&mut dyn Disk> =
         views.iter_mut().map(|view| view as &mut dyn Disk).collect();
     let text = run(order, &task, &mut disks, stop)?;

@@ -10,6 +10,7 @@ use super::options::{Options, Section, Verdict};
 use super::release::program;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_devices::claim::NullDisk;
+use fsarena_stats::median;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -107,17 +108,8 @@ fn medians_of(csv: &str) -> Result<BTreeMap<String, f64>> {
         let what = format!("{} {} {}", field(fs), field(workload), field(phase));
         values.entry(what).or_default().push(ns);
     }
-    Ok(values.into_iter().map(|(what, values)| (what, median(values))).collect())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    }
+    let median_of = |(what, values): (String, Vec<f64>)| Ok((what, median(&values)?));
+    values.into_iter().map(median_of).collect()
 }
 
 #[cfg(test)]

@@ -229,7 +229,7 @@ impl Job<'_> {
             let ran = self.crash_run(contender, seed, classes, stop)?;
             let oracle = Oracle::new(&ran.work.ops, seed, promises(&contender.levels.fs))?;
             let findings: Vec<Findings> =
-                ran.states.iter().map(|(state, seen)| oracle.judge(state, seen)).collect();
+                ran.observed().map(|(state, seen)| oracle.judge(state, seen)).collect();
             facts.add(seed, &ran, &findings);
             runs.push(findings);
             bar.inc(1);
@@ -359,7 +359,7 @@ impl Facts {
         self.first_errno = self.first_errno.or_else(|| failed.peek().copied());
         self.failed_ops += failed.count() as u64;
         self.mount_options.clone_from(&ran.work.mount_options);
-        let mut firsts = ran.states.iter().filter_map(|(_, seen)| seen.mounts.first());
+        let mut firsts = ran.observed().filter_map(|(_, seen)| seen.mounts.first());
         self.is_repaired_first |= firsts.any(|mount| mount.rung == Rung::AfterRepair);
         for found in findings {
             let class = found.class;

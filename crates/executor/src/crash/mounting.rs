@@ -1,6 +1,7 @@
 //! Ways to mount a file system after a power cut, and its fsck.
 
 use fsarena_filesystems::MountPlan;
+use fsarena_metrics::monotonic_ns;
 use fsarena_process::cmd::{self, CmdError};
 use fsarena_safety::observation::{FsckResult, Rung};
 use rustix::io::Errno;
@@ -171,7 +172,7 @@ impl<'a> FileSystemOn<'a> {
 
     /// What its check says of it; `None`: there is none. One that did not end, or was killed, found
     /// damage.
-    pub(super) fn check(&self) -> Option<FsckResult> {
+    pub(super) fn fsck(&self) -> Option<FsckResult> {
         self.run(self.recovery.check)
     }
 
@@ -180,14 +181,14 @@ impl<'a> FileSystemOn<'a> {
         let tool = cmd::find(fsck.program)?;
         let mut args = fsck.args.to_vec();
         args.push(&self.device);
-        let began_ns = super::act::now_ns();
+        let began_ns = monotonic_ns();
         let exit_code = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
             Ok(_) => 0,
             Err(CmdError::Failed { code: Some(code), .. }) => code,
             Err(_) => NOT_ENDED,
         };
         let is_clean = fsck.clean.contains(&exit_code);
-        let duration_ns = super::act::now_ns() - began_ns;
+        let duration_ns = monotonic_ns() - began_ns;
         Some(FsckResult { exit_code, is_clean, duration_ns })
     }
 }

@@ -41,7 +41,7 @@ const WRITES: usize = 16;
 pub struct GuestWork<'f> {
     /// A trial: its spec, and where this program is in a guest.
     pub trial: &'f dyn Fn(&str, &Path) -> Result<String, String>,
-    /// Crash work, or a look at what it left.
+    /// Crash work, or a check of what it left.
     pub crash: &'f dyn Fn(&str) -> Result<String, String>,
 }
 

@@ -13,7 +13,7 @@ pub enum Task {
     Shell { command: String },
     /// Do a trial, after this much virtual time; its spec is in the form of the executor's.
     Trial { spec: String, delay_ns: u64 },
-    /// Work until the power goes, or look at what it left; in the form of the executor's.
+    /// Work until the power goes, or check what it left; in the form of the executor's.
     Crash { task: String },
 }
 

@@ -17,7 +17,7 @@ const AWAKE_NS: u64 = 120_000;
 
 /// So long after its last answer the process stays awake for the next request: who waited for the
 /// answer mostly asks again, and a processor that was halted takes tens of microseconds.
-const LINGER: Duration = Duration::from_micros(50);
+const AWAKE_AFTER: Duration = Duration::from_micros(50);
 
 /// What the thread that serves and the one that answers questions share.
 pub(super) struct Served {
@@ -337,7 +337,7 @@ pub(super) fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), 
         let got = match rustix::io::read(fuse, &mut buffer) {
             Ok(0) | Err(Errno::NODEV) => return Ok(()),
             Ok(bytes) => bytes,
-            Err(Errno::AGAIN) if asked.elapsed() < LINGER => {
+            Err(Errno::AGAIN) if asked.elapsed() < AWAKE_AFTER => {
                 std::hint::spin_loop();
                 continue;
             }

@@ -1,8 +1,8 @@
-//! A look at one disk after a power cut: mounts it as it can be mounted, reads all files, uses it,
+//! A check of one disk after a power cut: mounts it as it can be mounted, reads all files, uses it,
 //! and checks it.
 
-use super::act::now_ns;
 use super::mounting::FileSystemOn;
+use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::fs::{self, File};
@@ -13,20 +13,20 @@ use std::path::Path;
 const LOST_AND_FOUND: &str = "lost+found";
 /// A whole number of sectors.
 const PIECE_BYTES: usize = 64 << 10;
-/// Directories within each other that are looked into.
+/// Directories within each other that are read.
 const DEPTH_MOST: u32 = 8;
 /// Words of lines of the kernel that tell of damage.
 const DAMAGE: [&str; 6] = ["error", "corrupt", "WARNING", "BUG", "inconsisten", "shutdown"];
 const MESSAGES_MOST: usize = 20;
 
-pub(super) fn observe(fs: &FileSystemOn<'_>, mnt: &Path) -> Observation {
+pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path) -> Observation {
     let mut seen = Observation::default();
-    let from_ns = now_ns();
+    let from_ns = monotonic_ns();
     let mut mounted = None;
     for rung in fs.rungs() {
-        let began_ns = now_ns();
+        let began_ns = monotonic_ns();
         let errno = fs.mount(rung, mnt).err().map(rustix::io::Errno::raw_os_error);
-        let duration_ns = now_ns() - began_ns;
+        let duration_ns = monotonic_ns() - began_ns;
         seen.mounts.push(MountAttempt { rung, errno, duration_ns });
         if errno.is_none() {
             mounted = Some(rung);
@@ -34,21 +34,21 @@ pub(super) fn observe(fs: &FileSystemOn<'_>, mnt: &Path) -> Observation {
         }
     }
     if let Some(rung) = mounted {
-        look_into(mnt, "", 0, &mut seen);
+        read_tree(mnt, "", 0, &mut seen);
         if matches!(rung, Rung::ReadWrite | Rung::AfterRepair) {
             seen.is_usable = Some(use_it(mnt).is_ok());
         }
         seen.unmount_errno = fs.unmount(mnt).err().map(rustix::io::Errno::raw_os_error);
     }
     if seen.unmount_errno.is_none() {
-        seen.fsck = fs.check();
+        seen.fsck = fs.fsck();
     }
     seen.kernel_messages = messages(from_ns);
     seen
 }
 
 /// Adds the files below a directory; one that cannot be read is a file with its error.
-fn look_into(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
+fn read_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
     let entries = match fs::read_dir(root.join(within)) {
         Ok(entries) => entries,
         Err(error) => return seen.files.push(unreadable(within, &error)),
@@ -67,7 +67,7 @@ fn look_into(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
         }
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth < DEPTH_MOST => {
-                look_into(root, &path, depth + 1, seen);
+                read_tree(root, &path, depth + 1, seen);
             }
             Ok(kind) if kind.is_file() => seen.files.push(read_file(root, path)),
             Ok(_) => {}
@@ -163,7 +163,7 @@ mod tests {
         fs::write(dir.path().join("a/b/c"), [0; 700]).unwrap();
         fs::write(dir.path().join(LOST_AND_FOUND).join("x"), "y").unwrap();
         let mut seen = Observation::default();
-        look_into(dir.path(), "", 0, &mut seen);
+        read_tree(dir.path(), "", 0, &mut seen);
         assert_eq!((seen.files.len(), seen.lost_and_found), (1, 1));
         let file = &seen.files[0];
         assert_eq!((file.path.as_str(), file.size_bytes, file.errno), ("a/b/c", 700, None));

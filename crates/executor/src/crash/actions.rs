@@ -4,38 +4,26 @@ use fsarena_safety::op::{Action, Sync};
 use fsarena_safety::stamp::{Stamp, fill};
 use fsarena_safety::workload::{DIRECTORIES, TEMPORARY_SUFFIX, path};
 use rustix::fs::{FallocateFlags, fallocate};
-use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::time::Timespec;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-
-/// Time of the guest, ns.
-pub(super) fn now_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
-}
 
 pub(super) fn sleep_until(at_ns: u64) {
     let until = Timespec {
         tv_sec: (at_ns / 1_000_000_000).cast_signed(),
         tv_nsec: (at_ns % 1_000_000_000).cast_signed(),
     };
-    while clock_nanosleep_absolute(SleepClock::Monotonic, &until).is_err() {}
+    while clock_nanosleep_absolute(ClockId::Monotonic, &until).is_err() {}
 }
 
-/// The directories of all plans, durable.
+/// The directories of all plans.
 pub(super) fn make_directories(root: &Path) -> io::Result<()> {
     for name in DIRECTORIES {
         fs::create_dir(root.join(name))?;
     }
-    make_all_durable(root)
-}
-
-/// All that was written to the file system.
-pub(super) fn make_all_durable(root: &Path) -> io::Result<()> {
-    rustix::fs::syncfs(File::open(root)?)?;
     Ok(())
 }
 
@@ -70,7 +58,7 @@ fn sync_directory(file: &Path, sync: Sync) -> io::Result<()> {
 ///
 /// # Errors
 /// Of the first call that failed.
-pub(super) fn act(root: &Path, action: &Action, seed: u64) -> io::Result<()> {
+pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> io::Result<()> {
     let path = place(root, action.file())?;
     let sync = action.sync();
     let stamp = |version| Stamp { seed, file: action.file(), version };
@@ -119,6 +107,7 @@ pub(super) fn act(root: &Path, action: &Action, seed: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_metrics::monotonic_ns;
     use fsarena_safety::observation::Runs;
     use fsarena_safety::stamp::Sector;
 
@@ -134,7 +123,7 @@ mod tests {
         make_directories(dir.path()).unwrap();
         let (file, sync) = (1 << 24, Sync::FileAndDirectory);
         let path = dir.path().join(path(file).unwrap());
-        let act = |action: Action| act(dir.path(), &action, 9);
+        let act = |action: Action| carry_out(dir.path(), &action, 9);
         act(Action::Replace { target: file, bytes: 700, version: 1, sync }).unwrap();
         act(Action::Append { file, bytes: 324, version: 1, sync }).unwrap();
         let versions = |path: &Path| -> Vec<Option<u32>> {
@@ -155,8 +144,8 @@ mod tests {
 
     #[test]
     fn a_sleep_ends_at_its_time() {
-        let until_ns = now_ns() + 3_000_000;
+        let until_ns = monotonic_ns() + 3_000_000;
         sleep_until(until_ns);
-        assert!(now_ns() >= until_ns);
+        assert!(monotonic_ns() >= until_ns);
     }
 }
