@@ -3,7 +3,7 @@
 //!
 //! The three clocks start at the worker's first clock read. Between it and the worker's last one
 //! the executor only waits; the sampler is the one thread next to it, and its cost is in the
-//! record. The canary runs before the first counters and after the last.
+//! record. The canary runs before the first counters and after the last, unless time is virtual.
 
 use crate::cold::{self, Ground, SourceCache, Warmth};
 use crate::context::{Trial, unix_ns};
@@ -44,7 +44,7 @@ impl Trial<'_> {
         let sampler = self.start_sampler(&watch)?;
         let mut account = self.accounts.start_trace(&self.fs, &mut self.record, &phase.name);
         let frequency = Frequency::read(&self.fs.roots);
-        let canary_before_ns = worker.canary()?;
+        let canary_before_ns = self.canary_ns(&mut worker)?;
         let started_unix_ns = unix_ns();
         let kernel_threads = KernelThreads::find(self.host_proc);
         let before = sources.read()?;
@@ -56,7 +56,7 @@ impl Trial<'_> {
         let report = &mut worked.report;
         let drained = worked.drain.or_else(|failed| not_drained(failed, report))?;
         let sampled = sampler.map(|sampler| sampler.stop());
-        let canary_after_ns = worker.canary().ok();
+        let canary_after_ns = self.canary_ns(&mut worker).ok().flatten();
         drop(worker);
         let cycle_events = worked.events.as_ref();
         account.map_at_end(&self.fs.work_root()?, cycle_events.map_or(&[], CycleEvents::starts));
@@ -70,7 +70,8 @@ impl Trial<'_> {
         let mut record =
             self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
         record.started_unix_ns = started_unix_ns;
-        record.canary = Some(Canary { before_ns: canary_before_ns, after_ns: canary_after_ns });
+        record.canary = canary_before_ns
+            .map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
         record.frequency_khz = frequency.mean_khz(&self.fs.roots);
         let report = worked.report;
         record.cycles = worked.events.map(|events| {
@@ -90,6 +91,15 @@ impl Trial<'_> {
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))
+    }
+
+    /// Length of a canary loop, ns. In virtual time the processor is free: it would say nothing, and
+    /// its system calls would be most of those of a guest.
+    fn canary_ns(&self, worker: &mut ReadyWorker<'_>) -> Result<Option<u64>, StepError> {
+        if self.spec.target.is_virtual() {
+            return Ok(None);
+        }
+        Ok(Some(worker.canary()?))
     }
 
     /// Lets the worker go, drains the file system as soon as its work is durable, and hears the
