@@ -1,11 +1,17 @@
 //! The write log: every write, flush and discard in the order of completion, with times, epochs and
 //! data, in memory or in a file; and its bytes. `FORMAT.md` has the format.
 
+mod index;
+
+pub(crate) use index::BLOCK_SECTORS;
+
 use crate::request::{Completion, Op, Outcome, Request, SECTOR_BYTES};
+use index::Index;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The first bytes of a log: name and version.
 const MAGIC: [u8; 8] = *b"fsavlog1";
@@ -68,6 +74,8 @@ pub struct WriteLog {
     end: u64,
     /// When each flush completed.
     flushed_ns: Vec<u64>,
+    /// Made when it is asked for.
+    index: OnceLock<Index>,
 }
 
 #[derive(Debug)]
@@ -110,7 +118,8 @@ impl WriteLog {
     }
 
     fn with(bytes: LogBytes) -> Self {
-        Self { entries: Vec::new(), bytes, end: HEAD as u64, flushed_ns: Vec::new() }
+        let (entries, flushed_ns, index) = Default::default();
+        Self { entries, bytes, end: HEAD as u64, flushed_ns, index }
     }
 
     /// Opens a log that was written before.
@@ -148,12 +157,18 @@ impl WriteLog {
         }
         self.entries.push(entry);
         self.end = end;
+        self.index.take();
     }
 
     /// The entries, in the order of completion.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Numbers of the entries that touch a block of 8 sectors, the latest first.
+    pub(crate) fn touching(&self, block: u64) -> impl Iterator<Item = u32> {
+        self.index.get_or_init(|| Index::new(&self.entries)).touching(block)
     }
 
     /// Takes in a request that has completed; `data` are those of a write. Reads and errors leave

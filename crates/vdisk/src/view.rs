@@ -6,9 +6,10 @@ use crate::request::SECTOR_BYTES;
 use crate::store::Store;
 use std::collections::HashMap;
 use std::io;
+use std::ops::Range;
 
-/// Unit of the index, in sectors and bytes.
-const BLOCK_SECTORS: u64 = 8;
+/// Unit of what is written, in sectors and bytes: that of the index of a log.
+const BLOCK_SECTORS: u64 = crate::log::BLOCK_SECTORS;
 const BLOCK: usize = (BLOCK_SECTORS * SECTOR_BYTES) as usize;
 
 /// Sectors of an entry of the log that are on the medium.
@@ -25,9 +26,10 @@ pub struct Piece {
 pub struct View<'a> {
     base: &'a Store,
     log: &'a WriteLog,
+    /// In the order of their entries.
     pieces: Vec<Piece>,
-    /// Places in `pieces` of those that touch a block, in their order.
-    touching: HashMap<u64, Vec<u32>>,
+    /// By entry, the place of its first piece; of the entry `n`, `first[n]..first[n + 1]` are all.
+    first: Vec<u32>,
     written: HashMap<u64, Box<[u8]>>,
 }
 
@@ -63,34 +65,32 @@ impl<'a> View<'a> {
         Self::of_pieces(base, log, pieces)
     }
 
-    /// Exactly these parts of entries are on the medium, later ones over earlier ones: also where
-    /// a flush that was reported would promise more, and where a write was cut. What is no part of
-    /// a write or a discard of the log is left out.
+    /// Exactly these parts of entries are on the medium, later entries over earlier ones: also
+    /// where a flush that was reported would promise more, and where a write was cut. What is no
+    /// part of a write or a discard of the log is left out.
     #[must_use]
     pub fn of_pieces(
         base: &'a Store,
         log: &'a WriteLog,
         pieces: impl IntoIterator<Item = Piece>,
     ) -> Self {
-        let mut view =
-            Self { base, log, pieces: vec![], touching: HashMap::new(), written: HashMap::new() };
-        for piece in pieces {
-            let entry = log.entries().get(piece.entry as usize);
-            if let Some(piece) = entry.and_then(|entry| within(piece, entry)) {
-                view.take(piece);
-            }
+        let known = |piece: Piece| within(piece, log.entries().get(piece.entry as usize)?);
+        let mut pieces: Vec<Piece> = pieces.into_iter().filter_map(known).collect();
+        pieces.sort_by_key(|piece| piece.entry);
+        let mut first = Vec::with_capacity(log.entries().len() + 1);
+        for (at, piece) in (0..).zip(&pieces) {
+            first.resize(first.len().max(piece.entry as usize + 1), at);
         }
-        view
+        first.push(u32::try_from(pieces.len()).expect("no more pieces than 32 bits count"));
+        Self { base, log, pieces, first, written: HashMap::new() }
     }
 
-    fn take(&mut self, piece: Piece) {
-        let number = u32::try_from(self.pieces.len()).expect("no more pieces than 32 bits count");
-        let blocks =
-            piece.sector / BLOCK_SECTORS..(piece.sector + piece.sectors).div_ceil(BLOCK_SECTORS);
-        for block in blocks {
-            self.touching.entry(block).or_default().push(number);
-        }
-        self.pieces.push(piece);
+    /// The pieces of an entry.
+    fn pieces_of(&self, entry: u32) -> &[Piece] {
+        let entry = entry as usize;
+        let of_entry = self.first.get(entry).zip(self.first.get(entry + 1));
+        let range = of_entry.map_or(0..0, |(from, to)| *from as usize..*to as usize);
+        &self.pieces[range]
     }
 
     /// Reads whole sectors.
@@ -98,32 +98,55 @@ impl<'a> View<'a> {
     /// # Errors
     /// Of the files of base and log.
     pub fn read(&self, sector: u64, data: &mut [u8]) -> io::Result<()> {
-        for (at, piece) in (sector..).zip(data.chunks_mut(SECTOR_BYTES as usize)) {
-            self.read_sector(at, piece)?;
+        let mut rest = data;
+        for (block, sectors) in by_block(sector, rest.len()) {
+            let (part, later) = rest.split_at_mut(bytes_of(&sectors));
+            self.read_in_block(block, sectors, part)?;
+            rest = later;
         }
         Ok(())
     }
 
-    fn read_sector(&self, sector: u64, data: &mut [u8]) -> io::Result<()> {
-        let block = sector / BLOCK_SECTORS;
+    /// Reads sectors of one block.
+    fn read_in_block(&self, block: u64, sectors: Range<u64>, data: &mut [u8]) -> io::Result<()> {
         if let Some(written) = self.written.get(&block) {
-            let from = usize::try_from(sector % BLOCK_SECTORS).unwrap_or(0) * SECTOR_BYTES as usize;
-            data.copy_from_slice(&written[from..from + data.len()]);
+            data.copy_from_slice(&written[in_block(&sectors)]);
             return Ok(());
         }
-        let pieces = self.touching.get(&block).map_or(&[][..], Vec::as_slice);
-        for number in pieces.iter().rev() {
-            let piece = &self.pieces[*number as usize];
-            if (piece.sector..piece.sector + piece.sectors).contains(&sector) {
-                let entry = &self.log.entries()[piece.entry as usize];
-                if entry.kind == EntryKind::Discard {
-                    data.fill(0);
-                    return Ok(());
-                }
-                return self.log.data(entry, sector, data);
-            }
+        let overlaps = |piece: &&Piece| {
+            piece.sector < sectors.end && sectors.start < piece.sector + piece.sectors
+        };
+        let mut entries = self.log.touching(block);
+        let latest = entries.find_map(|at| self.pieces_of(at).iter().rev().find(overlaps));
+        let Some(latest) = latest else { return self.base.read(sectors.start, data) };
+        let is_whole = latest.sector <= sectors.start
+            && sectors.end <= latest.sector + latest.sectors
+            && self.pieces_of(latest.entry).len() == 1;
+        if is_whole {
+            return self.read_piece(latest, sectors.start, data);
         }
-        self.base.read(sector, data)
+        for (at, one) in sectors.zip(data.chunks_mut(SECTOR_BYTES as usize)) {
+            self.read_sector(block, at, one)?;
+        }
+        Ok(())
+    }
+
+    fn read_sector(&self, block: u64, sector: u64, data: &mut [u8]) -> io::Result<()> {
+        let holds = |piece: &&Piece| (piece.sector..piece.sector + piece.sectors).contains(&sector);
+        let mut entries = self.log.touching(block);
+        match entries.find_map(|at| self.pieces_of(at).iter().rev().find(holds)) {
+            Some(piece) => self.read_piece(piece, sector, data),
+            None => self.base.read(sector, data),
+        }
+    }
+
+    fn read_piece(&self, piece: &Piece, sector: u64, data: &mut [u8]) -> io::Result<()> {
+        let entry = &self.log.entries()[piece.entry as usize];
+        if entry.kind == EntryKind::Discard {
+            data.fill(0);
+            return Ok(());
+        }
+        self.log.data(entry, sector, data)
     }
 
     /// Writes whole sectors, to this view alone.
@@ -131,28 +154,57 @@ impl<'a> View<'a> {
     /// # Errors
     /// Of the files of base and log, which are read where a block is written in part.
     pub fn write(&mut self, sector: u64, data: &[u8]) -> io::Result<()> {
-        for (at, piece) in (sector..).zip(data.chunks(SECTOR_BYTES as usize)) {
-            let block = at / BLOCK_SECTORS;
+        let mut rest = data;
+        for (block, sectors) in by_block(sector, rest.len()) {
+            let (part, later) = rest.split_at(bytes_of(&sectors));
             if !self.written.contains_key(&block) {
-                let mut whole = vec![0; BLOCK].into_boxed_slice();
-                let first = block * BLOCK_SECTORS;
-                let left = (self.base.size_bytes() / SECTOR_BYTES).saturating_sub(first);
-                let sectors = left.min(BLOCK_SECTORS) * SECTOR_BYTES;
-                self.read(first, &mut whole[..usize::try_from(sectors).unwrap_or(BLOCK)])?;
+                let whole = self.whole_block(block, part.len())?;
                 self.written.insert(block, whole);
             }
-            let from = usize::try_from(at % BLOCK_SECTORS).unwrap_or(0) * SECTOR_BYTES as usize;
             if let Some(whole) = self.written.get_mut(&block) {
-                whole[from..from + piece.len()].copy_from_slice(piece);
+                whole[in_block(&sectors)].copy_from_slice(part);
             }
+            rest = later;
         }
         Ok(())
+    }
+
+    /// A block as it is, of which so many bytes will be written.
+    fn whole_block(&self, block: u64, written: usize) -> io::Result<Box<[u8]>> {
+        let mut whole = vec![0; BLOCK].into_boxed_slice();
+        if written < BLOCK {
+            let first = block * BLOCK_SECTORS;
+            let left = (self.base.size_bytes() / SECTOR_BYTES).saturating_sub(first);
+            let sectors = first..first + left.min(BLOCK_SECTORS);
+            let bytes = bytes_of(&sectors);
+            self.read_in_block(block, sectors, &mut whole[..bytes])?;
+        }
+        Ok(whole)
     }
 
     /// Forgets what was written to it.
     pub fn reset(&mut self) {
         self.written.clear();
     }
+}
+
+/// The blocks of sectors, each with those of them that lie in it.
+fn by_block(sector: u64, bytes: usize) -> impl Iterator<Item = (u64, Range<u64>)> {
+    let end = sector + bytes as u64 / SECTOR_BYTES;
+    (sector / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS)).map(move |block| {
+        let first = block * BLOCK_SECTORS;
+        (block, first.max(sector)..(first + BLOCK_SECTORS).min(end))
+    })
+}
+
+fn bytes_of(sectors: &Range<u64>) -> usize {
+    ((sectors.end - sectors.start) * SECTOR_BYTES) as usize
+}
+
+/// Where in their block the bytes of sectors are.
+fn in_block(sectors: &Range<u64>) -> Range<usize> {
+    let from = (sectors.start % BLOCK_SECTORS * SECTOR_BYTES) as usize;
+    from..from + bytes_of(sectors)
 }
 
 /// What of a piece lies in its entry, where that has contents.
@@ -168,6 +220,7 @@ mod tests {
     use super::*;
     use crate::request::{Completion, Outcome, Request};
     use crate::store::Discarded;
+    use proptest::prelude::*;
 
     /// Three versions of one block; a flush after the first.
     fn log() -> WriteLog {
@@ -220,6 +273,61 @@ mod tests {
         assert_eq!(byte(&View::of_pieces(&base, &log, none), 8), 0);
         let discarded = View::of_pieces(&base, &log, [piece(0, 8, 8), piece(4, 8, 1)]);
         assert_eq!((byte(&discarded, 8), byte(&discarded, 9)), (0, 1));
+    }
+
+    proptest! {
+        /// Reads and writes of any sectors are those of an array.
+        #[test]
+        fn a_view_is_an_array(
+            logged in prop::collection::vec((0_u64..60, 1_u64..30, any::<bool>()), 0..12),
+            there in prop::collection::vec((0_u32..12, 0_u64..60, 1_u64..30), 0..12),
+            own in prop::collection::vec((0_u64..60, 1_usize..20), 0..4),
+            read in (0_u64..60, 1_usize..20),
+        ) {
+            let mut base = Store::in_memory(100 * SECTOR_BYTES, Discarded::Zeros);
+            base.write(3, &[99; 40 * SECTOR_BYTES as usize]).unwrap();
+            let mut array = [0_u8; 100];
+            array[3..43].fill(99);
+            let mut log = WriteLog::in_memory();
+            for (at, (sector, sectors, is_discard)) in (1_u8..).zip(&logged) {
+                let length = *sectors as u32;
+                let request = match is_discard {
+                    true => Request::discard(0, *sector, length),
+                    false => Request::write(0, *sector, length),
+                };
+                let done = Completion { tag: 0, at_ns: at.into(), outcome: Outcome::Done };
+                let data = vec![at; (sectors * SECTOR_BYTES) as usize];
+                log.completed(&request, 0, &done, &data).unwrap();
+            }
+            let mut pieces: Vec<Piece> = there
+                .iter()
+                .map(|(entry, sector, sectors)| Piece {
+                    entry: *entry, sector: *sector, sectors: *sectors,
+                })
+                .collect();
+            let mut view = View::of_pieces(&base, &log, pieces.iter().copied());
+            pieces.sort_by_key(|piece| piece.entry);
+            for piece in pieces {
+                let Some((sector, sectors, is_discard)) = logged.get(piece.entry as usize) else {
+                    continue;
+                };
+                for at in piece.sector.max(*sector)
+                    ..(piece.sector + piece.sectors).min(sector + sectors)
+                {
+                    array[at as usize] = if *is_discard { 0 } else { piece.entry as u8 + 1 };
+                }
+            }
+            for (number, (sector, sectors)) in (200_u8..).zip(own) {
+                view.write(sector, &vec![number; sectors * SECTOR_BYTES as usize]).unwrap();
+                array[sector as usize..sector as usize + sectors].fill(number);
+            }
+            let (sector, sectors) = read;
+            let mut data = vec![0; sectors * SECTOR_BYTES as usize];
+            view.read(sector, &mut data).unwrap();
+            for (at, one) in (sector as usize..).zip(data.chunks(SECTOR_BYTES as usize)) {
+                prop_assert!(one.iter().all(|byte| *byte == array[at]), "sector {}", at);
+            }
+        }
     }
 
     #[test]
