@@ -71,7 +71,7 @@ pub use lists::{
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
-pub use safety::{SafetyHead, SafetyRow, SafetyShare, safety_text};
+pub use safety::{SafetyHead, safety_text};
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use sections::{markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};

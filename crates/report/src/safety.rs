@@ -5,21 +5,8 @@ use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
+use fsarena_study::{SafetyRow, SafetyShare};
 use serde::Serialize;
-
-/// How often something was found, and the interval at 95 % of the share of crash points at which
-/// there was any of it. Checks of one file at many crash points hang together; crash points of
-/// several runs do so less.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct SafetyShare {
-    /// Of checks, or of crash points where each is one check.
-    pub hits: u64,
-    pub of: u64,
-    /// Crash points at which there was any.
-    pub crash_points: u64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-}
 
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -36,51 +23,6 @@ pub struct SafetyHead {
     pub points: u32,
     /// Of the first run; the next ones count up.
     pub seed: u64,
-}
-
-/// One contender with one workload and one class of crash states.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct SafetyRow {
-    pub contender: String,
-    pub workload: String,
-    /// Which writes that no flush covers are there.
-    pub state: String,
-    pub runs: u32,
-    pub crash_points: u64,
-    /// Mount and superblock options in force while it worked.
-    pub mount_options: String,
-    /// Ops of all runs, and those of them that failed, whose files are not judged.
-    pub ops: u64,
-    pub failed_ops: u64,
-    /// Of the first that failed.
-    pub first_errno: Option<i32>,
-    /// Of ops that sync, in the time of the modelled disk.
-    pub sync_p50_ns: Option<u64>,
-    pub sync_p99_ns: Option<u64>,
-    /// Age of the oldest op that is lost and was not promised to stay.
-    pub loss_window_p50_ns: f64,
-    pub loss_window_max_ns: u64,
-    /// Files with acknowledged work (fsync had returned) that is gone, of all checks of such files.
-    pub acknowledged_lost: SafetyShare,
-    /// Crash points at which a documented promise is broken.
-    pub documented_broken: SafetyShare,
-    /// Checks of files that another one was renamed over.
-    pub replaced_damaged: SafetyShare,
-    /// Bytes found where they do not belong (of another file, place or earlier version), in all
-    /// crash points together; and those of them that are of files deleted before the work.
-    pub stale_bytes: u64,
-    pub stale_files: u64,
-    /// Crash points at which it could be mounted and used as before, without a repair; absent where
-    /// its documents ask for a repair first.
-    pub mounted_as_before: Option<SafetyShare>,
-    /// Crash points after which its check found damage; absent likewise.
-    pub needs_repair: Option<SafetyShare>,
-    /// Crash points at which the kernel told of damage.
-    pub told_by_kernel: u64,
-    /// Sentences of promises that were broken, and of how many files in how many checks.
-    pub broken: Vec<(String, u64)>,
-    /// First cases of broken promises, each with its seed and time.
-    pub cases: Vec<String>,
 }
 
 /// What was done, all rows, the promises that were broken, and how it is read.

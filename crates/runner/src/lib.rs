@@ -8,6 +8,7 @@
 
 mod available;
 mod budget;
+mod crash_job;
 mod journal;
 mod own_paths;
 mod preflight;
@@ -23,6 +24,7 @@ mod trial_loop;
 mod trial_spec;
 
 pub use available::{DriverRules, drop_unavailable};
+pub use crash_job::{CrashJob, CrashJobError};
 pub use journal::{JournalError, live_in};
 pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;

@@ -18,6 +18,7 @@ pub mod observation;
 pub mod op;
 pub mod oracle;
 pub mod promise;
+pub mod record;
 pub mod stamp;
 pub mod state;
 mod survivors;

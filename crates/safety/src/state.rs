@@ -35,6 +35,47 @@ pub enum Class {
     Lying { younger_ns: u64 },
 }
 
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl Class {
+    /// The class that is written so: `prefix`, `lying=2`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "prefix" => Some(Self::Prefix),
+            "dropall" => Some(Self::Dropall),
+            "drop-one" => Some(Self::DropOne),
+            "keep-one" => Some(Self::KeepOne),
+            "subset" => Some(Self::Subset),
+            "torn" => Some(Self::Torn),
+            _ => {
+                let seconds: u64 = name.strip_prefix("lying=")?.parse().ok()?;
+                Some(Self::Lying { younger_ns: seconds.checked_mul(SECOND_NS)? })
+            }
+        }
+    }
+
+    /// As [`Class::from_name`] reads it.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Prefix => "prefix".to_owned(),
+            Self::Dropall => "dropall".to_owned(),
+            Self::DropOne => "drop-one".to_owned(),
+            Self::KeepOne => "keep-one".to_owned(),
+            Self::Subset => "subset".to_owned(),
+            Self::Torn => "torn".to_owned(),
+            Self::Lying { younger_ns } => format!("lying={}", younger_ns / SECOND_NS),
+        }
+    }
+
+    /// Whether the disk breaks what it reported.
+    #[must_use]
+    pub fn is_lying(self) -> bool {
+        matches!(self, Self::Lying { .. })
+    }
+}
+
 /// How the state was chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -22,6 +22,7 @@ mod phases;
 mod points;
 mod programs;
 mod rates;
+mod safety;
 mod study;
 pub mod sweep;
 mod traces;
@@ -48,6 +49,7 @@ pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTab
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
+pub use safety::{SafetyRow, SafetyShare, safety_rows};
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};

@@ -47,14 +47,15 @@ const MAY_USE: &[(&str, &str)] = &[
     // and start time.
     (
         "runner",
-        "corpus devices executor filesystems metrics model places plan process store trace verdict",
+        "corpus devices executor filesystems metrics model places plan process safety store trace \
+         verdict",
     ),
     // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
     ("safety", "model stats vdisk"),
     ("stats", ""),
     ("store", "model"),
-    // Views; it decides nothing.
-    ("study", "filesystems model stats store verdict"),
+    // Views; it decides nothing. Of crash runs the figures of safety.
+    ("study", "filesystems model safety stats store verdict"),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
     ("testkit", "metrics model store"),
     // Block requests of the kernel's trace; devices makes what its tests trace.

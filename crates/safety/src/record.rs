@@ -1,0 +1,90 @@
+//! The record of one crash run: one seed of one workload on one contender, and what was found at
+//! each of its power cuts. Every figure can be computed from such records later.
+
+use crate::findings::Findings;
+use crate::op::Op;
+use crate::workload::Kind;
+use serde::{Deserialize, Serialize};
+
+/// Version of [`CrashRecord`] that this program writes.
+pub const RECORD_SCHEMA: u32 = 1;
+
+/// What one crash run left.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CrashRecord {
+    /// [`RECORD_SCHEMA`].
+    pub schema: u32,
+    pub workload: Kind,
+    /// Of workload, disk, guest and crash points.
+    pub seed: u64,
+    pub ops: OpSummary,
+    /// When the work began that is judged, and when the last power cut could be; times of the
+    /// guest.
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// Mount and superblock options in force while it worked.
+    pub mount_options: String,
+    /// Its documents ask for a repair before the mount, and that was done.
+    pub is_repaired_first: bool,
+    /// One for each crash point.
+    pub findings: Vec<Findings>,
+}
+
+/// The op journal in short.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct OpSummary {
+    /// Ops, those of the preparation included.
+    pub ops: u64,
+    /// Those of them that failed, whose files are not judged.
+    pub failed_ops: u64,
+    /// Of the first that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_errno: Option<i32>,
+    /// Lengths of the ops that sync, in the time of the modelled disk, ascending; without those of
+    /// the preparation and those that failed.
+    pub syncs_ns: Vec<u64>,
+}
+
+impl OpSummary {
+    /// Of a journal whose work begins at `begin_ns`.
+    #[must_use]
+    pub fn from_ops(ops: &[Op], begin_ns: u64) -> Self {
+        let mut failed = ops.iter().filter_map(|op| op.error).peekable();
+        let first_errno = failed.peek().copied();
+        let judged = ops.iter().filter(|op| op.begin_ns >= begin_ns);
+        let mut syncs_ns: Vec<u64> = judged.filter_map(sync_ns).collect();
+        syncs_ns.sort_unstable();
+        Self { ops: ops.len() as u64, failed_ops: failed.count() as u64, first_errno, syncs_ns }
+    }
+}
+
+/// Length of an op that syncs and did not fail.
+fn sync_ns(op: &Op) -> Option<u64> {
+    let is_whole = op.error.is_none() && op.action.sync().covers_contents();
+    is_whole.then(|| op.end_ns - op.begin_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::{Action, Sync};
+
+    fn op(begin_ns: u64, ns: u64, sync: Sync, error: Option<i32>) -> Op {
+        let action = Action::Create { file: 1, bytes: 1, version: 1, sync };
+        Op { action, begin_ns, end_ns: begin_ns + ns, error }
+    }
+
+    #[test]
+    fn syncs_of_the_work_are_kept_in_order() {
+        let ops = [
+            op(5, 1, Sync::File, None),
+            op(10, 7, Sync::File, None),
+            op(20, 3, Sync::File, None),
+            op(30, 2, Sync::None, None),
+            op(40, 9, Sync::File, Some(5)),
+        ];
+        let sum = OpSummary::from_ops(&ops, 10);
+        assert_eq!(sum.syncs_ns, [3, 7]);
+        assert_eq!((sum.ops, sum.failed_ops, sum.first_errno), (5, 1, Some(5)));
+    }
+}

@@ -1,0 +1,204 @@
+//! Crash safety of a contender, from the records of its crash runs: speed, loss window,
+//! acknowledged work, damage. What is promised by whom is kept apart and never added.
+
+use fsarena_safety::figures::{FigureError, FigureOptions, Figures, Share, figures};
+use fsarena_safety::promise::PromiseClass;
+use fsarena_safety::record::CrashRecord;
+use fsarena_safety::state::Class;
+use fsarena_safety::{Findings, Violation};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Cases of broken promises that are told.
+const CASES_MOST: usize = 3;
+
+/// How often something was found, and the interval at 95 % of the share of crash points at which
+/// there was any of it. Checks of one file at many crash points hang together; crash points of
+/// several runs do so less.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct SafetyShare {
+    /// Of checks, or of crash points where each is one check.
+    pub hits: u64,
+    pub of: u64,
+    /// Crash points at which there was any.
+    pub crash_points: u64,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// One contender with one workload and one class of crash states.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SafetyRow {
+    pub contender: String,
+    pub workload: String,
+    /// Which writes that no flush covers are there.
+    pub state: String,
+    pub runs: u32,
+    pub crash_points: u64,
+    /// Mount and superblock options in force while it worked.
+    pub mount_options: String,
+    /// Ops of all runs, and those of them that failed, whose files are not judged.
+    pub ops: u64,
+    pub failed_ops: u64,
+    /// Of the first that failed.
+    pub first_errno: Option<i32>,
+    /// Of ops that sync, in the time of the modelled disk.
+    pub sync_p50_ns: Option<u64>,
+    pub sync_p99_ns: Option<u64>,
+    /// Age of the oldest op that is lost and was not promised to stay.
+    pub loss_window_p50_ns: f64,
+    pub loss_window_max_ns: u64,
+    /// Files with acknowledged work (fsync had returned) that is gone, of all checks of such files.
+    pub acknowledged_lost: SafetyShare,
+    /// Crash points at which a documented promise is broken.
+    pub documented_broken: SafetyShare,
+    /// Checks of files that another one was renamed over.
+    pub replaced_damaged: SafetyShare,
+    /// Bytes found where they do not belong (of another file, place or earlier version), in all
+    /// crash points together; and those of them that are of files deleted before the work.
+    pub stale_bytes: u64,
+    pub stale_files: u64,
+    /// Crash points at which it could be mounted and used as before, without a repair; absent where
+    /// its documents ask for a repair first.
+    pub mounted_as_before: Option<SafetyShare>,
+    /// Crash points after which its check found damage; absent likewise.
+    pub needs_repair: Option<SafetyShare>,
+    /// Crash points at which the kernel told of damage.
+    pub told_by_kernel: u64,
+    /// Sentences of promises that were broken, and of how many files in how many checks.
+    pub broken: Vec<(String, u64)>,
+    /// First cases of broken promises, each with its seed and time.
+    pub cases: Vec<String>,
+}
+
+/// The rows of a contender with one workload: one for each class of crash states.
+///
+/// # Errors
+/// Findings of which no rates can be made.
+pub fn safety_rows(
+    contender: &str,
+    workload: &str,
+    records: &[CrashRecord],
+) -> Result<Vec<SafetyRow>, FigureError> {
+    let facts = Facts::from_records(records);
+    let runs: Vec<Vec<Findings>> = records.iter().map(|record| record.findings.clone()).collect();
+    let row = |(class, figures): (Class, Figures)| {
+        let names = (contender, workload);
+        safety_row(names, class, &figures, &facts, records)
+    };
+    Ok(figures(&runs, &FigureOptions::default())?.into_iter().map(row).collect())
+}
+
+fn safety_row(
+    (contender, workload): (&str, &str),
+    class: Class,
+    figures: &Figures,
+    facts: &Facts,
+    records: &[CrashRecord],
+) -> SafetyRow {
+    let of_class = |found: &&Findings| found.class == class;
+    let findings: Vec<&Findings> =
+        records.iter().flat_map(|record| &record.findings).filter(of_class).collect();
+    // A disk that lies breaks what it promised, and nobody else does.
+    let counts = |violation: &&Violation| {
+        !class.is_lying() || violation.promise.class() == PromiseClass::Contract
+    };
+    let mut broken: BTreeMap<String, u64> = BTreeMap::new();
+    for violation in findings.iter().flat_map(|found| &found.violations).filter(counts) {
+        *broken.entry(violation.promise.sentence().to_owned()).or_default() += 1;
+    }
+    let repairs = figures.needs_repair.as_ref().filter(|_| !facts.is_repaired_first);
+    SafetyRow {
+        contender: contender.to_owned(),
+        workload: workload.to_owned(),
+        state: class.name(),
+        runs: figures.runs,
+        crash_points: figures.crash_points,
+        mount_options: facts.mount_options.clone(),
+        ops: facts.ops,
+        failed_ops: facts.failed_ops,
+        first_errno: facts.first_errno,
+        sync_p50_ns: facts.sync_ns(0.5),
+        sync_p99_ns: facts.sync_ns(0.99),
+        loss_window_p50_ns: figures.loss_window.p50_ns.value,
+        loss_window_max_ns: figures.loss_window.max_ns,
+        acknowledged_lost: share(&figures.acknowledged_files_lost, &figures.contract_broken),
+        documented_broken: of_points(&figures.documented_broken),
+        replaced_damaged: share(&figures.replaced_files_damaged, &figures.replace_damaged),
+        stale_bytes: figures.stale_bytes,
+        stale_files: figures.stale_files,
+        mounted_as_before: (!facts.is_repaired_first)
+            .then(|| of_points(&figures.mounted_as_it_was)),
+        needs_repair: repairs.map(of_points),
+        told_by_kernel: findings.iter().filter(|found| found.kernel_messages > 0).count() as u64,
+        broken: broken.into_iter().collect(),
+        cases: cases(class, records),
+    }
+}
+
+/// What all crash runs of a contender have in common, beside its figures.
+#[derive(Default)]
+struct Facts {
+    /// Ascending.
+    syncs_ns: Vec<u64>,
+    ops: u64,
+    failed_ops: u64,
+    first_errno: Option<i32>,
+    mount_options: String,
+    /// Its documents ask for a repair before the mount.
+    is_repaired_first: bool,
+}
+
+impl Facts {
+    fn from_records(records: &[CrashRecord]) -> Self {
+        let mut facts = Self::default();
+        for record in records {
+            facts.syncs_ns.extend(&record.ops.syncs_ns);
+            facts.ops += record.ops.ops;
+            facts.failed_ops += record.ops.failed_ops;
+            facts.first_errno = facts.first_errno.or(record.ops.first_errno);
+            facts.mount_options.clone_from(&record.mount_options);
+            facts.is_repaired_first |= record.is_repaired_first;
+        }
+        facts.syncs_ns.sort_unstable();
+        facts
+    }
+
+    /// The length of syncs that so large a share of them does not exceed.
+    fn sync_ns(&self, share: f64) -> Option<u64> {
+        let last = self.syncs_ns.len().checked_sub(1)?;
+        Some(self.syncs_ns[(share * last as f64).round() as usize])
+    }
+}
+
+/// The first cases of broken promises, each with its seed and time.
+fn cases(class: Class, records: &[CrashRecord]) -> Vec<String> {
+    let of_record = |record: &CrashRecord| {
+        let found = record.findings.iter().filter(|found| found.class == class);
+        let words = |found: &Findings, violation: &Violation| {
+            let after_s = found.at_ns.saturating_sub(record.begin_ns) as f64 / 1e9;
+            let path = violation.path.as_deref().unwrap_or("the file system");
+            format!("seed {}, cut at {after_s:.3} s: {path}: {}", record.seed, violation.found)
+        };
+        let of_point = |found: &Findings| {
+            found.violations.iter().map(|it| words(found, it)).take(CASES_MOST).collect::<Vec<_>>()
+        };
+        found.flat_map(of_point).take(CASES_MOST).collect::<Vec<_>>()
+    };
+    records.iter().flat_map(of_record).take(CASES_MOST).collect()
+}
+
+/// Hits of checks, with the interval of the share of crash points at which there was any.
+fn share(checks: &Share, points: &Share) -> SafetyShare {
+    SafetyShare {
+        hits: checks.hits,
+        of: checks.of,
+        crash_points: points.hits,
+        low: points.share.low,
+        high: points.share.high,
+    }
+}
+
+fn of_points(points: &Share) -> SafetyShare {
+    share(points, points)
+}
