@@ -3,7 +3,7 @@
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
     Key, Level, Levels, Panel, PaperWidth, Part, Plot, PlotLine, Plots, Proof, Ratio, Ratios,
-    Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
+    Scatter, ScatterPoint, Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
 };
 use proptest::collection::vec;
 use proptest::option;

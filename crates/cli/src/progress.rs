@@ -3,7 +3,7 @@
 use crate::context;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::units::Bytes;
-use fsarena_runner::{BlockProgress, Blocks, Progress, TrialProgress};
+use fsarena_runner::{BlockProgress, Blocks, CrashProgress, Progress, TrialProgress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -134,6 +134,18 @@ impl Progress for Bar {
         if let Outcome::Failed { step, error, remedy } = &record.outcome {
             let remedy = remedy.as_ref().map(|text| format!("; {text}")).unwrap_or_default();
             self.line(&format!("{}: {step}: {error}{remedy}", self.title));
+        }
+    }
+
+    fn crash_run(&mut self, crash: &CrashProgress<'_>) {
+        let doing = format!("power cuts of {} on {}", crash.workload, crash.contender);
+        self.bar.set_length(crash.of as u64);
+        self.bar.set_position(crash.number as u64 - 1);
+        self.end = crash.left_ns.map(|ns| Instant::now() + Duration::from_nanos(ns));
+        (self.block, self.budget_ns, self.decided) = (String::new(), None, None);
+        self.show(&doing);
+        if self.shown == Shown::Lines {
+            say!("[{}/{}] {doing}", crash.number, crash.of);
         }
     }
 

@@ -58,6 +58,7 @@ pub mod outcome;
 pub mod phase;
 pub mod record;
 pub mod run;
+pub mod safety;
 pub mod sample;
 pub mod score;
 pub mod seed;

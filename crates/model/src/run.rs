@@ -5,6 +5,7 @@ use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
 use crate::host::{Finding, Host};
 use crate::phase::Workload;
+use crate::safety::SafetyPlan;
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
@@ -122,6 +123,9 @@ pub struct RunPlan {
     /// What is asked and by which rule; absent where nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictPlan>,
+    /// Its crash runs; absent where no power is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safety: Option<SafetyPlan>,
 }
 
 impl RunPlan {

@@ -12,6 +12,7 @@ use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
+use crate::safety;
 use crate::text;
 use crate::verdict;
 use crate::workload::scaled;
@@ -79,7 +80,9 @@ pub fn expand(
         account: run.account,
         rate: run.rate,
         verdict: None,
+        safety: None,
     };
+    plan.safety = experiment.safety.as_ref().map(|asked| safety::of_plan(asked, &plan));
     verdict::add_verdict_plan(&mut plan, run, &texts)?;
     let pairs = pairs(&plan);
     if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {

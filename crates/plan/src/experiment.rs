@@ -11,6 +11,7 @@ use fsarena_model::contender::{DeviceLevel, ExternalFs};
 use fsarena_model::factor::Factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::run::RateStyle;
+use fsarena_model::safety::SafetyPlan;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
 use std::collections::BTreeMap;
 
@@ -41,6 +42,8 @@ pub struct Experiment {
     pub workloads: Vec<At<Workload>>,
     /// Rows of a table in the shape of an article.
     pub rows: Vec<ArticleRow>,
+    /// Its crash runs; absent where no power is cut.
+    pub safety: Option<SafetyPlan>,
     /// Who takes the place of a file system that cannot be run.
     pub stand_ins: Vec<StandIn>,
 }

@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, RunSettings};
 use crate::files::{Files, Outside};
 use crate::schema::{self, Document};
 use crate::tree::{Source, Table};
-use crate::{embedded, external, factors, question, rows, settings, stand_in, workload};
+use crate::{embedded, external, factors, question, rows, safety, settings, stand_in, workload};
 use fsarena_model::phase::Workload;
 
 /// Reads an experiment that names no other file; `file` is its name for errors.
@@ -40,6 +40,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     let workloads = workloads(&root, files)?;
     asked_for(&run, &workloads)?;
     let rows = rows::rows(written.row.0, &workloads)?;
+    let safety = written.safety.map(safety::safety).transpose()?;
     let name = written.name.0;
     Ok(Experiment {
         title: written.title.unwrap_or_else(|| name.clone()),
@@ -52,6 +53,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         filesystems,
         workloads,
         rows,
+        safety,
         stand_ins,
     })
 }

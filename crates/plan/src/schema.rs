@@ -7,7 +7,7 @@ use crate::error::{At, PlanError, Span};
 use crate::experiment::EXPERIMENT_SCHEMA;
 use crate::tree::{Hint, refusal};
 use crate::values::{ExperimentName, List, Read, Within};
-use crate::{external, factors, rows, settings, workload};
+use crate::{external, factors, rows, safety, settings, workload};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::IgnoredAny;
@@ -50,6 +50,8 @@ pub(crate) struct Document {
     _workload: IgnoredAny,
     #[serde(default)]
     pub(crate) row: List<rows::Keys>,
+    /// Power cuts beside the trials, for contenders in guests.
+    pub(crate) safety: Option<safety::Keys>,
     /// Which file system takes the place of one that cannot be run here.
     #[schemars(with = "BTreeMap<String, String>", example = json!({ "xfs": "ext3" }))]
     #[serde(default)]

@@ -33,6 +33,15 @@ pub fn to_toml(experiment: &Experiment) -> String {
     let mut out = keys.lines();
     out.push_str(&run(&experiment.run).table("[run]"));
     factors(&mut out, &experiment.factors);
+    if let Some(safety) = &experiment.safety {
+        let mut keys = Keys::default();
+        keys.put("workloads", &safety.workloads);
+        keys.put("states", &safety.states);
+        keys.put("runs", safety.runs);
+        keys.put("points", safety.points);
+        keys.put("seconds", safety.seconds);
+        out.push_str(&keys.table("[safety]"));
+    }
     if !experiment.stand_ins.is_empty() {
         let mut keys = Keys::default();
         for one in &experiment.stand_ins {

@@ -6,7 +6,7 @@ use fsarena_model::record::CacheState;
 use fsarena_model::run::RateStyle;
 pub use fsarena_model::units::grouped;
 use fsarena_model::units::{Bytes, Nanos, three_digits};
-use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit};
+use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadF};
 
 /// A length, or a dash.
 #[must_use]
@@ -118,6 +118,22 @@ impl Scale {
     #[must_use]
     pub fn median(self, row: &PhaseRow) -> Option<f64> {
         row.rates.get(self.parts().2).map(|spread| spread.median)
+    }
+
+    /// The rates of a row, in this unit.
+    pub(crate) fn spread(self, row: &PhaseRow) -> Option<SpreadF> {
+        let size = self.parts().1;
+        row.rates.get(self.parts().2).map(|spread| SpreadF {
+            n: spread.n,
+            min: spread.min / size,
+            median: spread.median / size,
+            max: spread.max / size,
+        })
+    }
+
+    /// `files/s`.
+    pub(crate) fn name(self) -> &'static str {
+        self.parts().0
     }
 
     /// An amount per second with its unit.

@@ -70,7 +70,23 @@ pub fn anonymous(
     records: &[TrialRecord],
     names: &[String],
 ) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>) {
-    let mut whole = [value(header), value(&sessions), value(&records)];
+    let (header, sessions, records, _) =
+        anonymous_with::<()>(header, sessions, (records, &[]), names);
+    (header, sessions, records)
+}
+
+/// The same with the records of crash runs, of whatever type.
+///
+/// # Panics
+/// As [`anonymous`].
+#[must_use]
+pub fn anonymous_with<C: Serialize + DeserializeOwned>(
+    header: &RunHeader,
+    sessions: &[RunSession],
+    (records, crash_runs): (&[TrialRecord], &[C]),
+    names: &[String],
+) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<C>) {
+    let mut whole = [value(header), value(&sessions), value(&records), value(&crash_runs)];
     let mut secrets = Secrets::default();
     secrets.add_host(&header.host.hostname);
     for part in &whole {
@@ -88,7 +104,7 @@ pub fn anonymous(
     for part in &mut whole {
         scrub(part, &secrets);
     }
-    let [plain, pieces, trials] = whole;
+    let [plain, pieces, trials, crashes] = whole;
     let mut plain: RunHeader = back(plain);
     let (pieces, mut trials): (Vec<RunSession>, Vec<TrialRecord>) = (back(pieces), back(trials));
     let ids = identities(header, &mut plain);
@@ -97,7 +113,7 @@ pub fn anonymous(
             record.key.contender = id.clone();
         }
     }
-    (plain, pieces, trials)
+    (plain, pieces, trials, back(crashes))
 }
 
 fn value(of: &impl Serialize) -> Value {

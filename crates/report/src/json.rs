@@ -58,6 +58,9 @@ pub fn show(run: &crate::Run<'_>) -> Value {
     if let Some(verdicts) = run.verdicts {
         document["verdicts"] = verdict_json(verdicts);
     }
+    if let Some(safety) = run.safety {
+        document["safety"] = json!(safety);
+    }
     document
 }
 

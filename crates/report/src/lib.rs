@@ -60,7 +60,7 @@ pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};
 pub use fsarena_chart::PaperWidth;
 pub use honesty::{family_tables, honesty_tables, power_tables};
-pub use identity::anonymous;
+pub use identity::{anonymous, anonymous_with};
 pub use io_summary::files_text;
 pub use json::verdict_json;
 pub use ledger::ledger_tables;

@@ -36,6 +36,7 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
         heading("Trials", width, style) + &trials(plan, cost, width),
         real_work(plan, cost, width, style),
         list("How", &how),
+        list("Crash safety", &crash_runs(plan, cost)),
         wrap("", &total(plan, cost), width),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
@@ -59,6 +60,28 @@ fn not_run(plan: &RunPlan) -> Vec<String> {
         format!("{}{of}: {}", labels.join(", "), row.reason)
     };
     lines.into_iter().map(line).collect()
+}
+
+/// The power cuts after the trials, and whose power is not cut.
+fn crash_runs(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
+    let Some(safety) = &plan.safety else { return Vec::new() };
+    let runs = plan.crash_slots().len();
+    let mut lines = vec![format!(
+        "{} after the trials: {} of {} on {}, {} s of work with {} each ({}): expected {}",
+        count(runs, "crash run"),
+        count(safety.runs as usize, "run"),
+        safety.workloads.join(", "),
+        count(plan.crashed_contenders().len(), "contender"),
+        safety.seconds,
+        count(safety.points as usize, "power cut"),
+        safety.states.join(", "),
+        ns(cost.crash_runs_s.and_then(nanos)),
+    )];
+    let not_run = safety.not_run.iter();
+    lines.extend(
+        not_run.map(|row| format!("not run: {}: {}", label(plan, row.contender), row.reason)),
+    );
+    lines
 }
 
 /// The rows of the cost: after the first look and at most, where there are looks.
@@ -284,6 +307,9 @@ pub struct PlanCost {
     pub image_bytes: u64,
     /// Where the figures come from, one line.
     pub source: String,
+    /// Expected time of the crash runs after the trials, s; absent where no power is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash_runs_s: Option<f64>,
     /// Space that each workload of real work needs on the file system under test.
     pub needs: Vec<PlanNeed>,
 }

@@ -25,26 +25,28 @@ pub struct SafetyHead {
     pub seed: u64,
 }
 
+/// How the columns are read.
+pub(crate) const READ: &str = "Loss: age of the oldest op that is lost and was not promised to stay, over crash \
+     points at uniform times. Synced work lost: checks of files with acknowledged work \
+     (fsync had returned) that is gone, of all such checks; more than 0 on an honest \
+     disk is a bug. Replaced damaged: checks of files that another one was renamed \
+     over. Where there is none, ≤ is the upper end of the interval of the share of \
+     power cuts with any. Stale: bytes of another file, place or earlier version, in \
+     all crash points together. Mounted: crash points at which it could be mounted and \
+     used as before. Repair: crash points after which its check found damage.";
+
 /// What was done, all rows, the promises that were broken, and how it is read.
 #[must_use]
 pub fn safety_text(head: &SafetyHead, rows: &[SafetyRow], width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = wrap("", &head_words(head), width);
     out.push('\n');
-    out.push_str(&table(rows, width, style));
-    for row in rows {
-        out.push_str(&notes(row, width));
+    out.push_str(&text::listing(&grid(rows), width, style));
+    for (lead, words) in rows.iter().flat_map(notes) {
+        out.push_str(&wrap(lead, &words, width));
     }
     out.push('\n');
-    let read = "Loss: age of the oldest op that is lost and was not promised to stay, over crash \
-                points at uniform times. Synced work lost: checks of files with acknowledged work \
-                (fsync had returned) that is gone, of all such checks; more than 0 on an honest \
-                disk is a bug. Replaced damaged: checks of files that another one was renamed \
-                over. Where there is none, ≤ is the upper end of the interval of the share of \
-                power cuts with any. Stale: bytes of another file, place or earlier version, in \
-                all crash points together. Mounted: crash points at which it could be mounted and \
-                used as before. Repair: crash points after which its check found damage.";
-    out.push_str(&wrap("", read, width));
+    out.push_str(&wrap("", READ, width));
     out
 }
 
@@ -59,7 +61,8 @@ fn head_words(head: &SafetyHead) -> String {
     )
 }
 
-fn table(rows: &[SafetyRow], width: usize, style: Style) -> String {
+/// A row a contender, workload and class of crash states.
+pub(crate) fn grid<'a>(rows: impl IntoIterator<Item = &'a SafetyRow>) -> Table {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("workload"),
@@ -91,43 +94,41 @@ fn table(rows: &[SafetyRow], width: usize, style: Style) -> String {
             row.needs_repair.as_ref().map_or_else(|| "-".to_owned(), of_points),
         ]);
     }
-    text::listing(&grid, width, style)
+    grid
 }
 
-/// What has to be known with a row.
-fn notes(row: &SafetyRow, width: usize) -> String {
+/// What has to be known with a row: how a line begins, and its words.
+pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
     let who = format!("{}, {}, {}: ", row.contender, row.workload, row.state);
-    let mut out = String::new();
+    let mut out = Vec::new();
     if row.failed_ops > 0 {
         let errno = row.first_errno.unwrap_or(0);
         let what = format!(
             "{who}{} of {} ops failed (error {errno} first); their files are not judged",
             row.failed_ops, row.ops
         );
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     if row.told_by_kernel > 0 {
         let times = row.told_by_kernel;
         let what = format!("{who}the kernel told of damage at {times} crash points");
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     let lead = if row.state.starts_with("lying") { "the disk lied: " } else { "broken: " };
     for (sentence, times) in &row.broken {
-        out.push_str(&wrap(lead, &format!("{who}{times} checks of files: {sentence}"), width));
+        out.push((lead, format!("{who}{times} checks of files: {sentence}")));
     }
-    for case in &row.cases {
-        out.push_str(&wrap("  such as ", case, width));
-    }
+    out.extend(row.cases.iter().map(|case| ("  such as ", case.clone())));
     out
 }
 
-fn seconds(ns: f64) -> String {
+pub(crate) fn seconds(ns: f64) -> String {
     format!("{:.1} s", ns / 1e9)
 }
 
 /// `24/900`; `0/900 (≤1.9 %)` where there is none, with the upper end of the interval of the share
 /// of crash points.
-fn share(share: &SafetyShare) -> String {
+pub(crate) fn share(share: &SafetyShare) -> String {
     let SafetyShare { hits, of, .. } = share;
     match share.high.filter(|_| *hits == 0 && *of > 0) {
         Some(high) => format!("0/{of} (≤{:.1} %)", 100.0 * high),

@@ -12,7 +12,7 @@ use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;
-use fsarena_study::{PhasePoints, Study};
+use fsarena_study::{PhasePoints, SafetyView, Study};
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, Sides};
 use schemars::generate::SchemaSettings;
@@ -43,6 +43,9 @@ mod documents {
         /// What is said of the questions; absent where none was asked.
         #[serde(skip_serializing_if = "Option::is_none")]
         verdicts: Option<Verdicts>,
+        /// What power cuts have shown; absent where there were none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        safety: Option<SafetyView>,
     }
 
     #[derive(JsonSchema)]

@@ -4,12 +4,14 @@
 use fsarena_devices::claim;
 use fsarena_devices::inventory::{self, Inventory, Roots};
 use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
+use fsarena_executor::crash::check_programs;
 use fsarena_filesystems::{Availability, Backing, FileSystem, Kernel};
 use fsarena_metrics::available_bytes;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
+use fsarena_model::safety::SafetyNotRun;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
 use fsarena_places::kernel::{Kernels, Named};
@@ -55,6 +57,7 @@ pub fn drop_unavailable(
             plan.not_run.push(NotRun { contender: index, workload: None, reason });
         }
     }
+    packages.extend(leave_out_unchecked(plan));
     packages.extend(leave_out_without_programs(plan, &is_installed));
     leave_memory_to_the_machine(plan, available_bytes(roots));
     let out: Vec<usize> =
@@ -66,6 +69,23 @@ pub fn drop_unavailable(
     });
     packages.sort();
     packages.dedup();
+    packages
+}
+
+/// Takes contenders out of the crash runs whose check is not installed; returns its packages.
+fn leave_out_unchecked(plan: &mut RunPlan) -> Vec<String> {
+    let mut packages = Vec::new();
+    for contender in plan.crashed_contenders() {
+        let fs = &plan.contenders[contender].levels.fs;
+        let mut programs = check_programs(&fs.name);
+        let Some(missing) = programs.find(|program| cmd::find(program).is_none()) else { continue };
+        let reason = format!("its check {missing} is not installed");
+        let tools = fsarena_filesystems::driver(fs).map(|driver| driver.tools());
+        packages.extend(tools.into_iter().flatten().filter_map(|tool| tool.package));
+        if let Some(safety) = &mut plan.safety {
+            safety.not_run.push(SafetyNotRun { contender, reason });
+        }
+    }
     packages
 }
 

@@ -9,6 +9,7 @@
 mod available;
 mod budget;
 mod crash_job;
+mod crash_runs;
 mod journal;
 mod own_paths;
 mod preflight;
@@ -30,7 +31,8 @@ pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;
 pub use recover::{Recovered, close_dead_runs, recover};
 pub use request::{
-    BlockProgress, Blocks, Finished, Progress, Request, Resumed, RunError, TrialProgress,
+    BlockProgress, Blocks, CrashProgress, Finished, Progress, Request, Resumed, RunError,
+    TrialProgress,
 };
 pub use resume::{Now, differences, rest};
 pub use run::{run, this_process};

@@ -94,6 +94,21 @@ pub struct TrialProgress<'a> {
     pub left_ns: Option<u64>,
 }
 
+/// A crash run that begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CrashProgress<'a> {
+    /// From 1.
+    pub number: usize,
+    /// How many there will be.
+    pub of: usize,
+    /// Label of the contender.
+    pub contender: &'a str,
+    /// Name of the crash workload.
+    pub workload: &'a str,
+    /// Time to the end, once one was done.
+    pub left_ns: Option<u64>,
+}
+
 /// What a RUN says while it is at work.
 pub trait Progress {
     /// An image is being written.
@@ -106,6 +121,8 @@ pub trait Progress {
     fn step(&mut self, step: &str, phase: Option<&str>);
     /// It has ended and its record is stored.
     fn trial_done(&mut self, record: &TrialRecord);
+    /// A crash run begins.
+    fn crash_run(&mut self, crash: &CrashProgress<'_>);
     /// Something to be read by people.
     fn message(&mut self, text: &str);
 }

@@ -1,6 +1,7 @@
 //! One RUN from its first journal entry to its last: opens what it needs, carries the trials out,
 //! and undoes what was made.
 
+use crate::crash_runs::CrashRuns;
 use crate::own_paths::check;
 use crate::recover;
 use crate::request::{Finished, Progress, Request, RunError};
@@ -68,6 +69,20 @@ pub fn run(
     };
     // Trials that were begun beside the last one end here.
     drop(trial_loop);
+    let (done, cut_off) = match done {
+        Ok(RunState::Done) => {
+            let scratch_dir = resources.scratch_dir.clone();
+            let mut crash_runs = CrashRuns::new(request, run, store, progress, &scratch_dir);
+            match crash_runs.all() {
+                Ok(RunState::Interrupted) => {
+                    let how_far = format!("interrupted: {}", crash_runs.how_far());
+                    (Ok(RunState::Interrupted), Some(how_far))
+                }
+                done => (done, cut_off),
+            }
+        }
+        done => (done, cut_off),
+    };
     // Before the first trial there is nothing to keep.
     let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
     match done {

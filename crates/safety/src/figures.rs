@@ -15,6 +15,7 @@ use fsarena_stats::{
     Bounds, Estimate, Resampling, SampleError, cluster_bootstrap, median_order_statistics,
     quantile, wilson,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ impl Default for FigureOptions {
 }
 
 /// Where an interval is from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Wilson's, of the crash points of one run.
@@ -52,7 +53,7 @@ pub enum Method {
 }
 
 /// A number with its interval.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     pub value: f64,
     pub low: Option<f64>,
@@ -61,7 +62,7 @@ pub struct Figure {
 }
 
 /// So many of so many.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     pub hits: u64,
     pub of: u64,
@@ -70,7 +71,7 @@ pub struct Share {
 }
 
 /// A time over crash points, those at which it is 0 included.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     pub p50_ns: Figure,
     pub p95_ns: Figure,
@@ -78,7 +79,7 @@ pub struct Times {
 }
 
 /// The figures of one class of states. Shares are of crash points unless it says otherwise.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     pub runs: u32,
     pub crash_points: u64,

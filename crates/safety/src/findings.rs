@@ -39,7 +39,9 @@ pub enum ReplaceDamage {
 }
 
 /// Targets of renames, by what became of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(default)]
 pub struct ReplacedTargets {
     pub whole: u32,
@@ -87,7 +89,9 @@ impl ReplacedTargets {
 }
 
 /// Files with unsynced appends, by what is behind the part that was synced.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(default)]
 pub struct AppendTails {
     /// All that was acknowledged.

@@ -2,10 +2,13 @@
 //! what was in them, whether it could be used. No judgement: that is the oracle's.
 
 use crate::stamp::{SECTOR, Sector, Stamp, identify};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ways to mount, in the order in which they are tried until one works.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rung {
     /// With the options of the contender.

@@ -4,6 +4,7 @@
 use crate::findings::Findings;
 use crate::op::Op;
 use crate::workload::Kind;
+use fsarena_model::safety::CrashSlot;
 use serde::{Deserialize, Serialize};
 
 /// Version of [`CrashRecord`] that this program writes.
@@ -28,6 +29,39 @@ pub struct CrashRecord {
     pub is_repaired_first: bool,
     /// One for each crash point.
     pub findings: Vec<Findings>,
+}
+
+/// A crash run of a RUN's plan, as it is stored.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StoredCrashRun {
+    pub slot: CrashSlot,
+    /// Wall clock, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Real time that it took.
+    pub elapsed_ns: u64,
+    pub outcome: CrashOutcome,
+}
+
+/// How a crash run ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrashOutcome {
+    Done(Box<CrashRecord>),
+    /// A guest had no record.
+    Failed {
+        error: String,
+    },
+}
+
+impl StoredCrashRun {
+    /// What was found, where it was done.
+    #[must_use]
+    pub fn record(&self) -> Option<&CrashRecord> {
+        match &self.outcome {
+            CrashOutcome::Done(record) => Some(record),
+            CrashOutcome::Failed { .. } => None,
+        }
+    }
 }
 
 /// The op journal in short.

@@ -128,6 +128,9 @@ pub enum StoreError {
     /// The record does not belong to this RUN's plan.
     #[error("RUN {run}: trial {sequence} does not fit the plan: {detail}")]
     NotInPlan { run: crate::RunId, sequence: u32, detail: String },
+    /// The crash run does not belong to this RUN's plan.
+    #[error("RUN {run}: the plan has no such crash run: {detail}")]
+    CrashRunNotInPlan { run: crate::RunId, detail: String },
     /// What a look is said to have decided does not fit the plan or an earlier look.
     #[error("RUN {run}: the look after {blocks} blocks cannot be stored: {detail}")]
     BadLook {

@@ -11,6 +11,7 @@
 
 mod columns;
 mod cost;
+mod crash;
 mod error;
 mod merge;
 mod open;
@@ -32,7 +33,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Version of the schema that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

@@ -126,6 +126,7 @@ impl Store {
         other.attempts(run)?;
         other.scores(run)?;
         other.looks(run)?;
+        other.crash_runs(run)?;
         let copied = copy_run(tables, &other.connection, transaction, run.0);
         let new = copied.map_err(|error| match error {
             CopyError::From(error) => StoreError::from_sqlite(&other.path, error),
@@ -160,15 +161,22 @@ impl Store {
                 return differs(format!("attempt {attempt} at its trial {sequence} is another"));
             }
         }
+        let (crashes, their_crashes) = (self.crash_digests(here)?, other.crash_digests(there)?);
+        for (at @ (workload, contender, number), digest) in &crashes {
+            if their_crashes.get(at).is_some_and(|known| known != digest) {
+                return differs(format!(
+                    "crash run {number} of {workload} on its contender {contender} is another"
+                ));
+            }
+        }
         // Where one of them went on, it may have looks that the other lacks.
         let looks = (self.looks(here)?, other.looks(there)?);
         if looks.0.iter().zip(&looks.1).any(|(ours, theirs)| ours != theirs) {
             return differs("a look decided otherwise".to_owned());
         }
-        let only = |these: &Digests, those: &Digests| {
-            these.keys().filter(|at| !those.contains_key(at)).count()
-        };
-        Ok(match (only(&ours, &theirs), only(&theirs, &ours)) {
+        let here_only = only(&ours, &theirs) + only(&crashes, &their_crashes);
+        let there_only = only(&theirs, &ours) + only(&their_crashes, &crashes);
+        Ok(match (here_only, there_only) {
             (0, 0) => MergeOutcome::Same { run: here },
             (more, 0) => MergeOutcome::LongerHere { run: here, more },
             (0, more) => MergeOutcome::LongerThere { run: here, more },
@@ -194,9 +202,30 @@ impl Store {
             .collect()
         })
     }
+
+    /// The digest that is stored with each crash run of a RUN.
+    fn crash_digests(&self, run: RunId) -> Result<CrashDigests, StoreError> {
+        self.sql(|c| {
+            c.prepare(
+                "SELECT crash_run.workload, contender.position, crash_run.number,
+                 crash_run.raw_sha256 FROM crash_run
+                 JOIN contender ON contender.id = crash_run.contender_id
+                 WHERE contender.run_id = ?",
+            )?
+            .query_map([run.0], |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)))?
+            .collect()
+        })
+    }
 }
 
 type Digests = BTreeMap<(u32, u32), [u8; 32]>;
+/// Of crash runs, by workload, position of the contender and number.
+type CrashDigests = BTreeMap<(String, u32, u32), String>;
+
+/// How many of these are not among those.
+fn only<K: Ord, V>(these: &BTreeMap<K, V>, those: &BTreeMap<K, V>) -> usize {
+    these.keys().filter(|at| !those.contains_key(at)).count()
+}
 
 /// Of the raw text of a record, and of its series, which are not in it.
 fn digest(connection: &Connection, trial: i64, raw: ValueRef<'_>) -> rusqlite::Result<[u8; 32]> {

@@ -9,18 +9,25 @@ use std::time::Duration;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
+    include_str!("../migrations/0004_crash_run.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 
 /// A file of version 6 that is only read looks like a later one: a table of the connection's
 /// own goes before that of the file.
-const READ_AS_7: &str = "PRAGMA temp_store = MEMORY;
-    CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,
+const READ_AS_7: &str =
+    "CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,
     NULL AS canary_after_ns, NULL AS frequency_khz, NULL AS worker_cpu_ns,
     NULL AS kernel_cpu_ns, 0 AS not_warm FROM main.score;";
+
+/// The same of files of version 8 or before, which have no crash runs.
+const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
+    CREATE TEMP VIEW crash_run AS SELECT NULL AS id, NULL AS contender_id, NULL AS workload,
+    NULL AS number, NULL AS outcome, NULL AS started_unix_ns, NULL AS elapsed_ns, NULL AS raw,
+    NULL AS raw_sha256 WHERE 0;";
 
 /// Schemas before this one were those of builds that were never released.
 const FIRST_RELEASED: u32 = 6;
@@ -67,9 +74,12 @@ impl Store {
         store.sql(|c| c.pragma_update(None, "query_only", true))?;
         match store.checked_version()? {
             0 => return Err(StoreError::Missing { path: path.to_owned() }),
-            6 => store.sql(|c| {
+            version if version < SCHEMA_VERSION => store.sql(|c| {
                 c.pragma_update(None, "query_only", false)?;
-                c.execute_batch(READ_AS_7)?;
+                c.execute_batch(READ_AS_9)?;
+                if version < 7 {
+                    c.execute_batch(READ_AS_7)?;
+                }
                 c.pragma_update(None, "query_only", true)
             })?,
             _ => {}

@@ -40,6 +40,7 @@ pub use fairness::{
     AsMade, CacheProof, DeviceFacts, Difference, Disturbance, Fact, Fairness, fairness,
 };
 pub use figures::{SpreadF, SpreadNs};
+pub use fsarena_safety::figures::Share as FigureShare;
 pub use heat::{HeatCell, HeatRow, HeatView, heat};
 pub use ledger::{DeviceBytes, Latency};
 pub use notes::{
@@ -49,7 +50,10 @@ pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTab
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
-pub use safety::{SafetyRow, SafetyShare, safety_rows};
+pub use safety::{
+    SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView, safety,
+    safety_rows,
+};
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};

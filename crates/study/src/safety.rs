@@ -1,13 +1,16 @@
 //! Crash safety of a contender, from the records of its crash runs: speed, loss window,
 //! acknowledged work, damage. What is promised by whom is kept apart and never added.
 
+use fsarena_model::run::RunPlan;
 use fsarena_safety::figures::{FigureError, FigureOptions, Figures, Share, figures};
 use fsarena_safety::promise::PromiseClass;
 use fsarena_safety::record::CrashRecord;
+use fsarena_safety::record::{CrashOutcome, StoredCrashRun};
 use fsarena_safety::state::Class;
 use fsarena_safety::{Findings, Violation};
+use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Cases of broken promises that are told.
 const CASES_MOST: usize = 3;
@@ -15,7 +18,7 @@ const CASES_MOST: usize = 3;
 /// How often something was found, and the interval at 95 % of the share of crash points at which
 /// there was any of it. Checks of one file at many crash points hang together; crash points of
 /// several runs do so less.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SafetyShare {
     /// Of checks, or of crash points where each is one check.
     pub hits: u64,
@@ -27,7 +30,7 @@ pub struct SafetyShare {
 }
 
 /// One contender with one workload and one class of crash states.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SafetyRow {
     pub contender: String,
     pub workload: String,
@@ -71,6 +74,113 @@ pub struct SafetyRow {
     pub cases: Vec<String>,
 }
 
+/// What the crash runs of a RUN have shown.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct SafetyView {
+    /// Crash workloads and states, in the order of the plan.
+    pub workloads: Vec<String>,
+    pub states: Vec<String>,
+    /// Length of the work, s of virtual time.
+    pub seconds: u64,
+    /// Runs of each workload on each contender, as planned.
+    pub runs: u32,
+    /// Power cuts of each run, of all states together.
+    pub points: u32,
+    pub crash_runs_planned: usize,
+    pub crash_runs_done: usize,
+    /// Contenders in the order of the plan, within each workloads and then states.
+    pub rows: Vec<SafetyFigures>,
+    /// Contenders whose power was not cut.
+    pub not_run: Vec<SafetyNotRunRow>,
+    /// Crash runs without a record, each contender, workload and error once.
+    pub failed: Vec<SafetyFailedRow>,
+    /// Contenders and workloads whose runs give no rates, each with the reason.
+    pub unfit: Vec<SafetyFailedRow>,
+}
+
+/// A contender with one workload and one class of crash states.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct SafetyFigures {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    #[serde(flatten)]
+    pub row: SafetyRow,
+    /// A1 to A7, each with its interval and how that was made.
+    pub figures: Figures,
+}
+
+/// A contender whose power was not cut.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct SafetyNotRunRow {
+    pub contender: usize,
+    pub label: String,
+    pub reason: String,
+}
+
+/// Crash runs without figures.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct SafetyFailedRow {
+    pub contender: usize,
+    pub label: String,
+    pub workload: String,
+    pub error: String,
+}
+
+/// What the crash runs of a plan have shown; `None` where it has none.
+#[must_use]
+pub fn safety(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<SafetyView> {
+    let asked = plan.safety.as_ref()?;
+    let label = |contender: usize| plan.contenders[contender].label.clone();
+    let mut rows = Vec::new();
+    let (mut failed, mut unfit) = (Vec::new(), Vec::new());
+    for contender in plan.crashed_contenders() {
+        for (at, workload) in asked.workloads.iter().enumerate() {
+            let is_it =
+                |one: &&StoredCrashRun| (one.slot.contender, one.slot.workload) == (contender, at);
+            let own = || stored.iter().filter(is_it);
+            let row = |error: String| {
+                let (label, workload) = (label(contender), workload.clone());
+                SafetyFailedRow { contender, label, workload, error }
+            };
+            let errors: BTreeSet<&String> = own()
+                .filter_map(|one| match &one.outcome {
+                    CrashOutcome::Done(_) => None,
+                    CrashOutcome::Failed { error } => Some(error),
+                })
+                .collect();
+            failed.extend(errors.into_iter().map(|error| row(error.clone())));
+            let records: Vec<CrashRecord> =
+                own().filter_map(StoredCrashRun::record).cloned().collect();
+            match rows_with_figures((&label(contender), workload), &records) {
+                Ok(found) => rows.extend(found.into_iter().map(|(row, figures)| SafetyFigures {
+                    contender,
+                    row,
+                    figures,
+                })),
+                Err(error) => unfit.push(row(error.to_string())),
+            }
+        }
+    }
+    let not_run = asked.not_run.iter().map(|one| SafetyNotRunRow {
+        contender: one.contender,
+        label: label(one.contender),
+        reason: one.reason.clone(),
+    });
+    Some(SafetyView {
+        workloads: asked.workloads.clone(),
+        states: asked.states.clone(),
+        seconds: asked.seconds,
+        runs: asked.runs,
+        points: asked.points,
+        crash_runs_planned: plan.crash_slots().len(),
+        crash_runs_done: stored.iter().filter(|one| one.record().is_some()).count(),
+        rows,
+        not_run: not_run.collect(),
+        failed,
+        unfit,
+    })
+}
+
 /// The rows of a contender with one workload: one for each class of crash states.
 ///
 /// # Errors
@@ -80,11 +190,18 @@ pub fn safety_rows(
     workload: &str,
     records: &[CrashRecord],
 ) -> Result<Vec<SafetyRow>, FigureError> {
+    let rows = rows_with_figures((contender, workload), records)?;
+    Ok(rows.into_iter().map(|(row, _)| row).collect())
+}
+
+fn rows_with_figures(
+    names: (&str, &str),
+    records: &[CrashRecord],
+) -> Result<Vec<(SafetyRow, Figures)>, FigureError> {
     let facts = Facts::from_records(records);
     let runs: Vec<Vec<Findings>> = records.iter().map(|record| record.findings.clone()).collect();
     let row = |(class, figures): (Class, Figures)| {
-        let names = (contender, workload);
-        safety_row(names, class, &figures, &facts, records)
+        (safety_row(names, class, &figures, &facts, records), figures)
     };
     Ok(figures(&runs, &FigureOptions::default())?.into_iter().map(row).collect())
 }

@@ -151,6 +151,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             account: false,
             rate: RateStyle::Auto,
             verdict: None,
+            safety: None,
         },
         findings: Vec::new(),
         place: Some(RunPlace {

@@ -33,8 +33,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
     ("places", "executor model process safety vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
-    // The same holds for a description of a dataset.
-    ("plan", "corpus filesystems foreign model vdisk"),
+    // The same holds for a description of a dataset. Words of `[safety]` are those of safety.
+    ("plan", "corpus filesystems foreign model safety vdisk"),
     // Every external tool is started here.
     ("process", "model"),
     // Published numbers: plain data of other people.
@@ -53,7 +53,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
     ("safety", "model stats vdisk"),
     ("stats", ""),
-    ("store", "model"),
+    // What a crash run left is stored as it is.
+    ("store", "model safety"),
     // Views; it decides nothing. Of crash runs the figures of safety.
     ("study", "filesystems model safety stats store verdict"),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.

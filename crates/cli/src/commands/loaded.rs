@@ -9,7 +9,7 @@ use fsarena_model::verdict::Verdict;
 use fsarena_reference::Article;
 use fsarena_report::{OwnPhase, OwnRun, Repeats};
 use fsarena_store::{RunId, Store};
-use fsarena_study::Study;
+use fsarena_study::{SafetyView, Study};
 use fsarena_verdict::Verdicts;
 
 /// Whether serial numbers and names of host, user and home directory stay.
@@ -42,6 +42,8 @@ pub struct LoadedRun {
     pub study: Study,
     /// Verdicts; none where nothing was asked.
     pub verdicts: Option<Verdicts>,
+    /// What its power cuts have shown; none where there are none.
+    pub safety: Option<SafetyView>,
     /// How its experiment differs from the article, one line each.
     notes: Vec<String>,
     /// The article that its experiment repeats, and the phases of ours.
@@ -53,12 +55,15 @@ impl LoadedRun {
     pub fn read(store: &Store, id: RunId, names: Identity) -> Result<Self> {
         let (header, sessions, records) =
             (store.header(id)?, store.sessions(id)?, store.records(id)?);
-        let (header, sessions, records) = match names {
-            Identity::Kept => (header, sessions, records),
+        let crash_runs = store.crash_runs(id)?;
+        let (header, sessions, records, crash_runs) = match names {
+            Identity::Kept => (header, sessions, records, crash_runs),
             Identity::Removed => {
-                fsarena_report::anonymous(&header, &sessions, &records, &names_of_user())
+                let both = (records.as_slice(), crash_runs.as_slice());
+                fsarena_report::anonymous_with(&header, &sessions, both, &names_of_user())
             }
         };
+        let safety = fsarena_study::safety(&header.plan, &crash_runs);
         let state = store.run(id)?.state;
         let study = fsarena_study::study(&header, state, &sessions, &records);
         // Of these records and not of the rows: a contender that was renamed is known by both.
@@ -75,7 +80,7 @@ impl LoadedRun {
             let phases = article_phases(&article);
             (article, phases)
         });
-        Ok(Self { id, header, sessions, records, study, verdicts, notes, article })
+        Ok(Self { id, header, sessions, records, study, verdicts, safety, notes, article })
     }
 
     /// As sections take it.
@@ -87,6 +92,7 @@ impl LoadedRun {
             records: &self.records,
             study: &self.study,
             verdicts: self.verdicts.as_ref(),
+            safety: self.safety.as_ref(),
             article: self.article.as_ref().map(|(article, phases)| Repeats {
                 article,
                 phases,

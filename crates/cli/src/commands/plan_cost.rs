@@ -22,8 +22,10 @@ pub fn records(db: Option<&Path>) -> Result<Option<Store>> {
 
 /// Expected cost of `plan`.
 pub fn estimate(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
-    let cost = as_rows(&fsarena_plan::estimate(plan, &basis(store)?));
-    Ok(PlanCost { needs: needs(plan), ..cost })
+    let basis = basis(store)?;
+    let cost = as_rows(&fsarena_plan::estimate(plan, &basis));
+    let crash_runs_s = fsarena_plan::crash_runs_s(plan, basis.guests_at_once);
+    Ok(PlanCost { needs: needs(plan), crash_runs_s, ..cost })
 }
 
 /// What is known of costs on this machine: a look at it, and the records of `store`.
@@ -125,6 +127,7 @@ fn as_rows(cost: &Cost) -> PlanCost {
         least_written_bytes: cost.least.disk_written_bytes,
         image_bytes: cost.image_bytes,
         source: times,
+        crash_runs_s: None,
         needs: Vec::new(),
     }
 }

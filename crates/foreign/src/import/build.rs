@@ -213,6 +213,7 @@ impl Measured {
                 spare_blocks: 0,
                 limits: Limits::default(),
             }),
+            safety: None,
         }
     }
 

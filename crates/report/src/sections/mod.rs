@@ -10,6 +10,7 @@ mod cycles;
 mod fairness;
 mod matrix;
 mod question;
+mod safety;
 pub(crate) mod series;
 mod speed;
 mod sweeps;
@@ -57,10 +58,11 @@ const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> Se
 const APPENDIX: &str = "Appendix: every value, how this is read, how to do it again";
 
 /// All sections, in their order.
-static SECTIONS: [SectionKind; 17] = [
+static SECTIONS: [SectionKind; 18] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
+    kind(PAGE | TEXT | MARKDOWN, "safety", safety::TITLE, safety::build),
     kind(PAGE, "speed", "All ratios, space and safety", speed::build),
     kind(TEXT | MARKDOWN, "figures", "Figures", |context| {
         phases::section(context.run.study, context.style)

@@ -82,7 +82,9 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
 /// Files of the user's that are kernels of trials.
 fn kernel_files(plan: &RunPlan, kernels: &Kernels) -> Vec<KernelFile> {
     let is_used = |file: &&KernelFile| {
-        plan.schedule.iter().any(|slot| resume::is_kernel_of(plan, slot, file))
+        let crashed = plan.crashed_contenders().into_iter();
+        let mut all = plan.schedule.iter().map(|slot| slot.contender).chain(crashed);
+        all.any(|contender| resume::is_kernel_of(plan, contender, file))
     };
     kernels.files().filter(is_used).cloned().collect()
 }

@@ -14,8 +14,10 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlan, RunState, Slot};
+use fsarena_model::safety::CrashSlot;
 use fsarena_places::kernel;
 use fsarena_runner::{OwnPaths, Resumed};
+use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,16 +43,21 @@ pub(super) fn run(
         // It had ended, and died before its state was set.
         rest.schedule.clear();
     }
+    let crashes = CrashesLeft::new(&header.plan, &store.crash_runs(run)?);
     // Before anything that the experiment file names is run, a question for its version too.
     let user = header.place.as_ref().and_then(|place| place.user);
     consent::confirm_commands(args, &rest, user)?;
-    check_unchanged(run, &header, &records, &rest)?;
+    check_unchanged(run, &header, &records, (&rest, &crashes))?;
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     check_image_dir(&rest, &place.image_dir)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
     consent::vet_devices(&rest, consents, ours, true)?;
     let left = rest.schedule.len();
-    say!("resuming RUN {run} ({}): {left} trials are left", header.experiment);
+    let crash_runs = match crashes.slots.len() {
+        0 => String::new(),
+        number => format!(" and {number} crash runs"),
+    };
+    say!("resuming RUN {run} ({}): {left} trials{crash_runs} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
     execute(&header, Some(resumed), args, consents, db)
@@ -114,7 +121,7 @@ fn check_unchanged(
     run: RunId,
     header: &RunHeader,
     records: &[TrialRecord],
-    rest: &RunPlan,
+    (rest, crashes): (&RunPlan, &CrashesLeft),
 ) -> Result<()> {
     let host = fsarena_metrics::host(&Roots::default());
     let hash = program_sha256()?;
@@ -124,7 +131,9 @@ fn check_unchanged(
     let look = |path: &Path| (path.to_owned(), inventory::identify(path, &roots).ok());
     let devices: Vec<(PathBuf, Option<DeviceIdentity>)> =
         rest.block_paths().into_iter().map(look).collect();
-    let is_left = |index: usize| rest.schedule.iter().any(|slot| slot.contender == index);
+    let is_left = |index: usize| {
+        crashes.has(index) || rest.schedule.iter().any(|slot| slot.contender == index)
+    };
     let tools: BTreeMap<String, Option<String>> = rest
         .contenders
         .iter()
@@ -135,7 +144,10 @@ fn check_unchanged(
         .collect();
     let files = header.place.iter().flat_map(|place| &place.kernel_files);
     let kernel_files: BTreeMap<PathBuf, Option<String>> = files
-        .filter(|file| rest.schedule.iter().any(|slot| is_kernel_of(rest, slot, file)))
+        .filter(|file| {
+            let mut all = (0..rest.contenders.len()).filter(|index| is_left(*index));
+            all.any(|index| is_kernel_of(rest, index, file))
+        })
         .map(|file| (file.path.clone(), kernel::sha256_of(&file.path).ok()))
         .collect();
     let now = fsarena_runner::Now {
@@ -156,9 +168,26 @@ fn check_unchanged(
     )
 }
 
-/// Whether a trial is in a guest of this kernel.
-pub(super) fn is_kernel_of(plan: &RunPlan, slot: &Slot, file: &KernelFile) -> bool {
-    match &plan.contenders[slot.contender].levels.device {
+/// Crash runs that are to be done.
+struct CrashesLeft {
+    slots: Vec<CrashSlot>,
+}
+
+impl CrashesLeft {
+    fn new(plan: &RunPlan, stored: &[StoredCrashRun]) -> Self {
+        let mut slots = plan.crash_slots();
+        slots.retain(|slot| stored.iter().all(|done| done.slot != *slot));
+        Self { slots }
+    }
+
+    fn has(&self, contender: usize) -> bool {
+        self.slots.iter().any(|slot| slot.contender == contender)
+    }
+}
+
+/// Whether a contender is in guests of this kernel.
+pub(super) fn is_kernel_of(plan: &RunPlan, contender: usize, file: &KernelFile) -> bool {
+    match &plan.contenders[contender].levels.device {
         DeviceLevel::Virtual { kernel, .. } => *kernel == file.level,
         _ => false,
     }

@@ -1,0 +1,128 @@
+//! `[safety]`: crash runs beside the trials.
+
+use crate::error::{At, PlanError, Span};
+use crate::values::{List, Read, Within, Word, texts};
+use crate::words::words;
+use fsarena_model::run::RunPlan;
+use fsarena_model::safety::{SafetyNotRun, SafetyPlan};
+use fsarena_safety::state::Class;
+use fsarena_safety::workload::Kind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+const RUNS: u32 = 10;
+const POINTS: u32 = 20;
+const SECONDS: u64 = 120;
+
+/// Real time of a guest that works, for each second of its virtual time, and of a look at one crash
+/// state; seen on two processors with the file systems that take longest.
+const WORK_S: f64 = 0.02;
+const STATE_S: f64 = 0.15;
+
+/// `[safety]`: the power of contenders in guests is cut, and what is left is looked at.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Keys {
+    /// What is done until the power goes.
+    #[schemars(example = &"unsynced")]
+    workloads: Option<List<At<Word<Kind>>>>,
+    /// Which writes that no flush covers are there: prefix, dropall, drop-one, keep-one, subset,
+    /// torn, or lying=SECONDS for a disk whose flushes do not count that are younger.
+    #[schemars(example = &"dropall")]
+    states: Option<List<At<Read<State>>>>,
+    /// Runs of each workload on each contender, each with another seed.
+    #[schemars(example = 10)]
+    runs: Option<At<Within<1, 1000>>>,
+    /// Power cuts of each run, divided among the states.
+    #[schemars(example = 20)]
+    points: Option<At<Within<1, 10_000>>>,
+    /// Length of the work in virtual time.
+    #[schemars(example = 120)]
+    seconds: Option<At<Within<5, 3600>>>,
+}
+
+words! {
+    Kind: "crash workload" = Kind::ALL.map(|kind| (kind.name(), kind));
+}
+
+texts! {
+    /// A class of crash states.
+    State: Class = class;
+}
+
+fn class(text: &str, place: &Span) -> Result<Class, PlanError> {
+    Class::from_name(text).ok_or_else(|| {
+        const KNOWN: [&str; 7] =
+            ["prefix", "dropall", "drop-one", "keep-one", "subset", "torn", "lying=2"];
+        PlanError::unknown(place, "crash state", text, &KNOWN)
+    })
+}
+
+/// What the keys of `[safety]` ask for.
+///
+/// # Errors
+/// A word that is there twice, or fewer power cuts than states, with its place.
+pub(crate) fn safety(keys: Keys) -> Result<SafetyPlan, PlanError> {
+    let workloads = keys.workloads.map(|list| list.0).unwrap_or_default();
+    let workloads = names(workloads, "crash workload", |word| word.0.name().to_owned())?;
+    let states = keys.states.map(|list| list.0).unwrap_or_default();
+    let states = names(states, "crash state", |state| state.0.name())?;
+    let or = |names: Vec<String>, default: &[&str]| match names.is_empty() {
+        true => default.iter().map(|&name| name.to_owned()).collect(),
+        false => names,
+    };
+    let (states, place) = (or(states, &["dropall"]), keys.points.as_ref().map(|it| &it.place));
+    let points = keys.points.as_ref().map_or(u64::from(POINTS), |it| it.value.0);
+    if points < states.len() as u64 {
+        let what = format!("{points} power cuts for {} crash states", states.len());
+        let remedy = "give each state one; 20 or more make useful figures";
+        return Err(PlanError::new(place.unwrap_or(&Span::Default), what, remedy));
+    }
+    let small = |number: u64| u32::try_from(number).expect("the limits are within u32");
+    Ok(SafetyPlan {
+        workloads: or(workloads, &["unsynced", "synced"]),
+        states,
+        runs: keys.runs.map_or(RUNS, |runs| small(runs.value.0)),
+        points: small(points),
+        seconds: keys.seconds.map_or(SECONDS, |seconds| seconds.value.0),
+        not_run: Vec::new(),
+    })
+}
+
+/// The names of what was written, each once.
+fn names<T>(
+    written: Vec<At<T>>,
+    what: &str,
+    name: impl Fn(&T) -> String,
+) -> Result<Vec<String>, PlanError> {
+    let mut names: Vec<String> = Vec::new();
+    for one in written {
+        let name = name(&one.value);
+        if names.contains(&name) {
+            let what = format!("the {what} {name:?} is there twice");
+            return Err(PlanError::new(&one.place, what, "name it once"));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The crash runs of a plan with these contenders: the power of those alone is cut that are in
+/// guests.
+pub(crate) fn of_plan(asked: &SafetyPlan, plan: &RunPlan) -> SafetyPlan {
+    let outside = plan.contenders.iter().enumerate();
+    let outside = outside.filter(|(_, one)| !one.levels.device.is_virtual());
+    let reason = "power is cut in guests alone: use a device such as virtual:8G:model=hdd-2007";
+    let not_run =
+        outside.map(|(contender, _)| SafetyNotRun { contender, reason: reason.to_owned() });
+    SafetyPlan { not_run: not_run.collect(), ..asked.clone() }
+}
+
+/// Expected real time of the crash runs of a plan, s, with so many guests at one time.
+#[must_use]
+pub fn crash_runs_s(plan: &RunPlan, guests_at_once: u64) -> Option<f64> {
+    let safety = plan.safety.as_ref()?;
+    let runs = plan.crash_slots().len() as f64;
+    let states_s = STATE_S * f64::from(safety.points) / guests_at_once.max(1) as f64;
+    Some(runs * (WORK_S * safety.seconds as f64 + states_s))
+}

@@ -1,0 +1,94 @@
+//! Crash runs: each is written as one transaction, and read back from its raw text.
+
+use crate::columns::{int, sha256};
+use crate::{RunId, Store, StoreError};
+use fsarena_safety::record::{CrashOutcome, RECORD_SCHEMA, StoredCrashRun};
+use rusqlite::{OptionalExtension as _, params};
+
+impl Store {
+    /// Stores what a crash run of the plan left, on stable storage when this returns.
+    ///
+    /// # Errors
+    /// When it has a record already, does not fit the plan, or the write fails.
+    pub fn put_crash_run(&self, run: RunId, stored: &StoredCrashRun) -> Result<(), StoreError> {
+        let header = self.header(run)?;
+        let slot = stored.slot;
+        let not_in_plan = |detail: String| StoreError::CrashRunNotInPlan { run, detail };
+        let safety = header.plan.safety.as_ref();
+        let workload = safety.and_then(|safety| safety.workloads.get(slot.workload));
+        let is_planned = header.plan.crash_slots().contains(&slot);
+        let Some(workload) = workload.filter(|_| is_planned) else {
+            let detail = format!(
+                "number {} of crash workload {} on contender {}",
+                slot.number, slot.workload, slot.contender
+            );
+            return Err(not_in_plan(detail));
+        };
+        let raw = serde_json::to_string(stored).map_err(|error| not_in_plan(error.to_string()))?;
+        let outcome = match &stored.outcome {
+            CrashOutcome::Done(_) => "done",
+            CrashOutcome::Failed { .. } => "failed",
+        };
+        self.transaction(|t| {
+            let contender: Option<i64> = t
+                .query_row(
+                    "SELECT id FROM contender WHERE run_id = ? AND position = ?",
+                    params![run.0, int(slot.contender as u64)],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            t.execute(
+                "INSERT INTO crash_run (contender_id, workload, number, outcome, started_unix_ns,
+                 elapsed_ns, raw, raw_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    contender,
+                    workload,
+                    slot.number,
+                    outcome,
+                    int(stored.started_unix_ns),
+                    int(stored.elapsed_ns),
+                    raw,
+                    sha256(&raw),
+                ],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// The crash runs of a RUN that were done or have failed, in the order of its plan.
+    ///
+    /// # Errors
+    /// When there is no such RUN or a record is damaged.
+    pub fn crash_runs(&self, run: RunId) -> Result<Vec<StoredCrashRun>, StoreError> {
+        self.run(run)?;
+        let rows: Vec<(String, String)> = self.sql(|c| {
+            c.prepare(
+                "SELECT crash_run.raw, crash_run.raw_sha256 FROM crash_run
+                 JOIN contender ON contender.id = crash_run.contender_id
+                 WHERE contender.run_id = ? ORDER BY crash_run.id",
+            )?
+            .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let mut all = Vec::with_capacity(rows.len());
+        for (raw, sum) in rows {
+            let damaged = |what: &str| StoreError::Damaged {
+                path: self.path.clone(),
+                detail: format!("a crash run of RUN {run}: {what}"),
+            };
+            if sha256(&raw) != sum {
+                return Err(damaged("its text does not fit its SHA-256"));
+            }
+            let stored: StoredCrashRun =
+                serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
+            if let CrashOutcome::Done(record) = &stored.outcome
+                && record.schema > RECORD_SCHEMA
+            {
+                return Err(damaged("a newer fsarena wrote it; use that one"));
+            }
+            all.push(stored);
+        }
+        all.sort_by_key(|stored| stored.slot);
+        Ok(all)
+    }
+}
