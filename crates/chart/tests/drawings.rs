@@ -122,6 +122,16 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn point()(
+        key in key(), along in number(), upright in number(), tip in words(),
+        along_interval in option::of((number(), number())),
+        upright_interval in option::of((number(), number())),
+    ) -> ScatterPoint {
+        ScatterPoint { key, along, upright, along_interval, upright_interval, tip }
+    }
+}
+
+prop_compose! {
     fn trace()(
         label in words(), hue in 0_usize..60,
         points in vec((number(), option::of(number())), 0..20),
@@ -332,6 +342,18 @@ proptest! {
             ..Curves::default()
         });
         check(&Plots { head, plots, latencies }.draw(), marks);
+    }
+
+    #[test]
+    fn scatters(head in head(), along in axis(), upright in axis(), points in vec(point(), 0..30)) {
+        let fits = |axis: &Axis, value: f64| {
+            shown(value) && if axis.log { value > 0.0 } else { value >= 0.0 }
+        };
+        let is_shown = |one: &&ScatterPoint| {
+            fits(&along, one.along) && fits(&upright, one.upright)
+        };
+        let marks = points.iter().filter(is_shown).count();
+        check(&Scatter { head, along, upright, points }.draw(), marks);
     }
 
     #[test]

@@ -24,10 +24,12 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "quick"),
     builtin!("experiments", "quick-all"),
     builtin!("experiments", "2003-linux-vs-freebsd"),
+    builtin!("experiments", "2003-reliability"),
     builtin!("experiments", "2005-file-operations"),
     builtin!("experiments", "2007-ufs-block-fragment"),
     builtin!("experiments", "2008-all-against-all"),
     builtin!("experiments", "2010-ssd-ext4-journal"),
+    builtin!("experiments", "2010-writeback-safety"),
     builtin!("experiments", "small-devices"),
 ];
 

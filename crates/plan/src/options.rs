@@ -13,7 +13,7 @@ use crate::question::QuestionPattern;
 use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
-use crate::{fs_entry, parse, settings, text, workload, write};
+use crate::{fs_entry, parse, safety, settings, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
@@ -35,6 +35,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
     }
     keep_baseline(&mut changed, &experiment.factors.fs, overrides);
     settings::apply(&mut changed.run, overrides)?;
+    safety::apply(&mut changed.safety, overrides)?;
     if let Some(names) = &overrides.workloads {
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);

@@ -1,6 +1,7 @@
 //! `[safety]`: crash runs beside the trials.
 
 use crate::error::{At, PlanError, Span};
+use crate::overrides::Overrides;
 use crate::values::{List, Read, Within, Word, texts};
 use crate::words::words;
 use fsarena_model::run::RunPlan;
@@ -74,7 +75,8 @@ pub(crate) fn safety(keys: Keys) -> Result<SafetyPlan, PlanError> {
     let (states, place) = (or(states, &["dropall"]), keys.points.as_ref().map(|it| &it.place));
     let points = keys.points.as_ref().map_or(u64::from(POINTS), |it| it.value.0);
     if points < states.len() as u64 {
-        let what = format!("{points} power cuts for {} crash states", states.len());
+        let cuts = if points == 1 { "power cut" } else { "power cuts" };
+        let what = format!("{points} {cuts} for {} crash states", states.len());
         let remedy = "give each state one; 20 or more make useful figures";
         return Err(PlanError::new(place.unwrap_or(&Span::Default), what, remedy));
     }
@@ -105,6 +107,27 @@ fn names<T>(
         names.push(name);
     }
     Ok(names)
+}
+
+/// Puts `--crash-runs` over the section.
+///
+/// # Errors
+/// A number of them for an experiment without the section.
+pub(crate) fn apply(
+    asked: &mut Option<SafetyPlan>,
+    overrides: &Overrides,
+) -> Result<(), PlanError> {
+    match (overrides.crash_runs, asked) {
+        (Some(0), asked) => *asked = None,
+        (Some(runs), Some(asked)) => asked.runs = runs,
+        (Some(_), None) => {
+            let what = "the experiment has no section [safety]";
+            let remedy = "add one to its file, or leave the option out";
+            return Err(PlanError::new(&Span::Option("--crash-runs"), what, remedy));
+        }
+        (None, _) => {}
+    }
+    Ok(())
 }
 
 /// The crash runs of a plan with these contenders: the power of those alone is cut that are in

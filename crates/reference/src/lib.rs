@@ -13,6 +13,7 @@ mod article;
 mod figures;
 mod lengths;
 mod read;
+mod reliability;
 mod table;
 mod y2003;
 mod y2005;
@@ -23,6 +24,7 @@ mod y2010;
 pub use article::{Article, BlockRow, Caches, Finding, RateRow, Shape};
 pub use figures::Holds;
 pub use read::BadReference;
+pub use reliability::{ReliabilityClaim, ReliabilitySentence, reliability_sentence};
 pub use table::{Cell, Line, Table, Test, rate_text};
 
 use article::Contents;

@@ -34,6 +34,7 @@ mod plan;
 mod raw;
 mod render;
 mod safety;
+mod safety_csv;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod section;
@@ -72,6 +73,7 @@ pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
 pub use safety::{SafetyHead, safety_text};
+pub use safety_csv::safety_csv;
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use sections::{markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};

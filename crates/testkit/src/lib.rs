@@ -3,6 +3,7 @@
 
 pub mod allocations;
 pub mod browser;
+pub mod crash;
 pub mod kernels;
 pub mod records;
 

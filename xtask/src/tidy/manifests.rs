@@ -58,7 +58,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // Views; it decides nothing. Of crash runs the figures of safety.
     ("study", "filesystems model safety stats store verdict"),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
-    ("testkit", "metrics model store"),
+    ("testkit", "metrics model safety store"),
     // Block requests of the kernel's trace; devices makes what its tests trace.
     ("trace", "devices filesystems model process"),
     // The virtual disk: a pure function of requests and times.

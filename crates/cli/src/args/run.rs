@@ -62,6 +62,12 @@ pub struct RunArgs {
     /// the period and the second load. Replaces the scale of the experiment (`quick` has one).
     #[arg(long, value_name = "FACTOR", help_heading = WHAT)]
     pub scale: Option<f64>,
+    /// Crash runs of each workload of power cuts.
+    ///
+    /// In place of `runs` of the section [safety] of the experiment; 0 for none.
+    #[arg(long, value_name = "N", help_heading = WHAT, hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub crash_runs: Option<u32>,
     #[command(flatten)]
     pub factors: FactorArgs,
     /// loop:SIZE, ram:SIZE, zram:SIZE, a device or a directory.
@@ -157,7 +163,7 @@ pub struct RunArgs {
         require_equals = true,
         default_missing_value = "",
         conflicts_with_all = [
-            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap", "margin",
+            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "crash_runs", "cap", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
             "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
         ]

@@ -59,6 +59,8 @@ fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
     fsarena_runner::drop_unavailable(&mut plan, true, &Roots::default(), &kernels);
     fsarena_plan::settle_rule(&mut plan);
     let cost = fsarena_plan::estimate(&plan, basis);
+    let crash_runs_s = fsarena_plan::crash_runs_s(&plan, basis.guests_at_once).unwrap_or(0.0);
+    let with_crash_runs = |ns: u64| ns.saturating_add((crash_runs_s * 1e9) as u64);
     let rule = plan.verdict.as_ref().map(|verdict| verdict.rule);
     let distinct = |of: fn(&fsarena_plan::cost::CostRow) -> usize| {
         cost.rows.iter().map(of).collect::<BTreeSet<_>>().len()
@@ -70,7 +72,7 @@ fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
         named_contenders,
         workloads: distinct(|row| row.workload),
         blocks: rule.map_or((plan.blocks, plan.blocks), |it| (it.least_blocks(), it.blocks())),
-        expected_ns: (cost.least.total_ns, cost.total_ns),
+        expected_ns: (with_crash_runs(cost.least.total_ns), with_crash_runs(cost.total_ns)),
         budget_ns: plan.verdict.as_ref().and_then(|verdict| verdict.budget_ns),
         written_bytes: (cost.least.disk_written_bytes, cost.disk_written_bytes),
         known: known(&cost.sources).to_owned(),

@@ -7,7 +7,7 @@ use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
 use anyhow::{Context as _, Result, bail};
 use fsarena_process::cmd::{self, Tool, find};
-use fsarena_report::{PaperWidth, Style, csv, json, markdown};
+use fsarena_report::{PaperWidth, Style, csv, json, markdown, safety_csv};
 use fsarena_store::{RunId, Store};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -193,6 +193,10 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     }
     Ok(match args.format {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
+        Format::SafetyCsv => match &loaded.safety {
+            Some(view) => safety_csv(view),
+            None => refuse!("--format safety-csv: no power was cut in this RUN; see [safety]"),
+        },
         Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
         Format::Markdown => markdown(&loaded.as_run(), Style::default()),
         Format::Json => json::export(json::show(&loaded.as_run()), args.raw),

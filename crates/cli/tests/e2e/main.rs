@@ -51,6 +51,7 @@ mod programs_bad;
 mod refused_alike;
 mod support;
 mod virtual_safety;
+mod virtual_safety_run;
 mod virtual_trials;
 mod watch;
 

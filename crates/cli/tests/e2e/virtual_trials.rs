@@ -38,7 +38,11 @@ impl Guests {
         self.env.finish(command)
     }
 
-    fn start(&self, args: &[&str]) -> Live<'_> {
+    pub(crate) fn env(&self) -> &TestEnv {
+        &self.env
+    }
+
+    pub(crate) fn start(&self, args: &[&str]) -> Live<'_> {
         let mut command = self.env.command(args);
         command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
         self.env.start_command(command)

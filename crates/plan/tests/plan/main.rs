@@ -13,6 +13,7 @@ mod programs;
 mod programs_errors;
 mod programs_trial;
 mod rules;
+mod safety;
 mod schedule;
 mod schema;
 mod sweeps;

@@ -13,6 +13,7 @@ mod safety;
 pub(crate) mod sentences;
 mod shares;
 mod text;
+mod then;
 
 pub use build::{answer, baselines};
 pub use model::{

@@ -4,6 +4,7 @@
 
 use super::model::{Answer, Mark, NotRunGroup};
 use super::sentences::change_range;
+use super::then::then_and_now;
 use crate::context::Run;
 use crate::format::bytes;
 use crate::safety::seconds;
@@ -29,6 +30,7 @@ pub(super) fn safety_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
     all.extend(stale(&unsynced));
     all.extend(acknowledged(&rows));
     all.extend(documented(&rows));
+    all.extend(then_and_now(run, &unsynced));
     all.extend(how_far(view));
     all
 }

@@ -19,8 +19,7 @@ const FAR: f64 = 8.0;
 
 const LEGEND: &str = "Rate: of the phase in the heading of its column, as in the other tables; median \
      over trials. Other columns are of crash runs on the same modelled disk, whose work is not that \
-     of the trials. Loss: age of the oldest op that is lost and was not promised to stay, over power \
-     cuts at uniform times. What fsync promises (synced work lost), what replaces files, stale bytes \
+     of the trials. What fsync promises (synced work lost), what replaces files, stale bytes \
      and the state of the file system are different promises: they are not added.";
 
 /// Its blocks; nothing where no power was cut.
@@ -294,3 +293,6 @@ fn scatter(
         .to_owned();
     Some((chart.draw(), caption))
 }
+
+#[cfg(test)]
+mod tests;

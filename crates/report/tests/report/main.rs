@@ -4,6 +4,7 @@
 mod golden;
 mod page;
 
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Rule, Stop, StopWhy};
@@ -14,6 +15,7 @@ use fsarena_report::{
     json,
 };
 use fsarena_study::study;
+use fsarena_testkit::crash;
 use fsarena_testkit::records::{self, contender};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -86,6 +88,15 @@ fn sample() -> RunHeader {
     header
 }
 
+fn in_guest() -> DeviceLevel {
+    DeviceLevel::Virtual {
+        size_bytes: 1 << 30,
+        model: "hdd-2007".to_owned(),
+        kernel: "6.12.117-2df9cf6b7551".to_owned(),
+        syscall_ns: 0,
+    }
+}
+
 #[test]
 fn runs_and_verdicts() {
     let header = sample();
@@ -100,6 +111,7 @@ fn runs_and_verdicts() {
         records: &records,
         study: &study,
         verdicts,
+        safety: None,
         article: None,
     };
     is_valid(&json::show(&run(None)));
@@ -116,10 +128,26 @@ fn runs_and_verdicts() {
         records: &records,
         study: &study,
         verdicts: None,
+        safety: None,
         article: None,
     };
     is_valid(&json::show(&run));
     is_valid(&json::show(&Run { sessions: &[], records: &[], ..run }));
+    let mut plan = header.plan.clone();
+    plan.safety = Some(crash::plan());
+    for contender in plan.contenders.iter_mut() {
+        contender.levels.device = in_guest();
+    }
+    let header = RunHeader { plan, ..header.clone() };
+    let traits = crash::Traits { loss_s: 40, damaged: 3, is_promised: true, ..Default::default() };
+    let done = header.plan.crash_slots().into_iter();
+    let mut done: Vec<_> = done.map(|slot| crash::run(&header, slot, traits)).collect();
+    done[0] = crash::failed(done[0].slot, "the guest ended");
+    let safety = fsarena_study::safety(&header.plan, &done).unwrap();
+    assert_eq!((safety.rows.len() > 1, safety.failed.len()), (true, 1));
+    let document = json::show(&Run { safety: Some(&safety), ..run });
+    assert!(document["safety"]["rows"][0]["figures"]["loss_window"]["p50_ns"]["low"].is_f64());
+    is_valid(&document);
 }
 
 #[test]

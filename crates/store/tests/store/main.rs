@@ -6,6 +6,7 @@
 
 mod bad_files;
 mod crash;
+mod crash_runs;
 mod merge;
 mod roundtrip;
 mod scores;

@@ -4,8 +4,10 @@
 
 use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
+use fsarena_model::safety::CrashSlot;
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{MergeOutcome, Merged, Owner, RunId, Store, StoreError};
+use fsarena_testkit::crash;
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -67,6 +69,8 @@ fn everything(path: &Path) -> RunHeader {
     let mut ask = records::asked(&header.plan, Rule::Looks { cap: 8 });
     ask.pairs = Pairs::Baseline { contender: 1 };
     header.plan.verdict = Some(ask);
+    header.plan.not_run.retain(|row| row.workload.is_some());
+    header.plan.safety = Some(crash::plan());
     let store = Store::open(path).unwrap();
     let run = store.create_run(&header, &owner()).unwrap();
     store.put_session(run, &records::session("b", 0)).unwrap();
@@ -92,6 +96,10 @@ fn everything(path: &Path) -> RunHeader {
             store.put_record(run, &broken).unwrap();
         }
         store.put_record(run, &record).unwrap();
+    }
+    for slot in header.plan.crash_slots() {
+        let traits = crash::Traits { loss_s: 30, ..crash::Traits::default() };
+        store.put_crash_run(run, &crash::run(&header, slot, traits)).unwrap();
     }
     store.set_state(run, RunState::Done, Some("all of it")).unwrap();
     header
@@ -214,7 +222,7 @@ fn every_table_comes_along() {
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM run WHERE id = 1", []).unwrap();
     let (ours, of_theirs) = (contents(&ours), contents(&theirs));
-    assert_eq!(of_theirs.len(), 13);
+    assert_eq!(of_theirs.len(), 14);
     for (table, rows) in &of_theirs {
         assert!(!rows.is_empty(), "the sample has nothing in table {table}");
         assert_eq!(&ours[table], rows, "{table}");
@@ -369,8 +377,8 @@ fn what_cannot_be_merged_changes_nothing() {
     let theirs = |name: &str| database(&dir, name, &[&header("bbbb", "b"), &header("cccc", "c")]);
 
     let newer = theirs("newer.db");
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 9).unwrap();
-    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { found: 9, .. }));
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 10).unwrap();
+    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { found: 10, .. }));
     assert!(said.contains("newer.db"), "{said}");
 
     let foreign = dir.path().join("mail.db");
@@ -420,4 +428,42 @@ fn a_damaged_record_is_found_before_anything_is_stored() {
     raw.execute("UPDATE slot SET contender_id = 1 WHERE run_id = 2 AND sequence = 5", []).unwrap();
     let said = refused(&ours, &theirs, |e| matches!(e, StoreError::Damaged { .. }));
     assert!(said.contains("table slot does not belong to its RUN 2"), "{said}");
+}
+
+/// What one of them went on with, or what differs, is said of crash runs as of trials.
+#[test]
+fn crash_runs_are_compared_too() {
+    let dir = TempDir::new().unwrap();
+    let mut header = header("cccc0000cccc0000", "elsewhere");
+    header.plan.safety = Some(crash::plan());
+    let slots = header.plan.crash_slots();
+    let with = |name: &str, slots: &[CrashSlot], loss_s: u64| {
+        let path = dir.path().join(name);
+        let store = Store::open(&path).unwrap();
+        let run = put(&store, &header, 0..6);
+        for slot in slots {
+            let traits = crash::Traits { loss_s, ..crash::Traits::default() };
+            store.put_crash_run(run, &crash::run(&header, *slot, traits)).unwrap();
+        }
+        path
+    };
+    let (short, long) = (with("short.db", &slots[..2], 30), with("long.db", &slots[..5], 30));
+    let other = with("other.db", &slots[..2], 31);
+    let outcome = |ours: &Path, theirs: &Path| {
+        let merged = Store::open(ours).unwrap().merge(theirs).unwrap();
+        fates(&merged)[0].clone()
+    };
+    let run = RunId(1);
+    assert_eq!(
+        outcome(&short, &short.with_file_name("long.db")),
+        MergeOutcome::LongerThere { run, more: 3 }
+    );
+    assert_eq!(outcome(&long, &short), MergeOutcome::LongerHere { run, more: 3 });
+    let differs = outcome(&short, &other);
+    let MergeOutcome::Differs { what, .. } = &differs else { panic!("{differs:?}") };
+    assert!(what.starts_with("crash run 0 of "), "{what}");
+    let new = dir.path().join("new.db");
+    assert_eq!(outcome(&new, &long), MergeOutcome::Taken { run });
+    let taken = Store::open_read_only(&new).unwrap().crash_runs(run).unwrap();
+    assert_eq!(taken, Store::open_read_only(&long).unwrap().crash_runs(run).unwrap());
 }

@@ -295,6 +295,7 @@ fn make_version_6(path: &Path) {
     ] {
         raw.execute_batch(&format!("ALTER TABLE score DROP COLUMN {column}")).unwrap();
     }
+    raw.execute_batch("DROP VIEW crash_point; DROP TABLE crash_run;").unwrap();
     raw.pragma_update(None, "user_version", 6).unwrap();
 }
 
@@ -342,7 +343,7 @@ fn of_a_file_of_version_7() {
     drop(store);
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(
-        "PRAGMA writable_schema = ON;
+        "DROP VIEW crash_point; DROP TABLE crash_run; PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, '''vdisk'', ''virtual'', ', '')
          WHERE name = 'contender';
          PRAGMA writable_schema = RESET; PRAGMA user_version = 7;",

@@ -53,6 +53,7 @@ pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Ov
         headline: args.headline.clone(),
         seed: args.seed,
         fallback_seed: context::unix_ns() % 1_000_000_000,
+        crash_runs: args.crash_runs,
         scale: args.scale,
         levels,
         sample_period: args.sample_period.clone(),

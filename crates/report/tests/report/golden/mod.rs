@@ -201,6 +201,7 @@ fn plan_80() {
         least_written_bytes: 9 << 20,
         image_bytes: 1 << 30,
         source: "Figures of a short calibration: the first RUN makes them better".to_owned(),
+        crash_runs_s: None,
         needs: Vec::new(),
     };
     insta::assert_snapshot!(plan_table(&header.plan, &cost, 80, plain()), @r"
@@ -262,5 +263,14 @@ fn run_of<'a>(
     study: &'a Study,
     verdicts: Option<&'a Verdicts>,
 ) -> fsarena_report::Run<'a> {
-    fsarena_report::Run { id: 1, header, sessions: &[], records, study, verdicts, article: None }
+    fsarena_report::Run {
+        id: 1,
+        header,
+        sessions: &[],
+        records,
+        study,
+        verdicts,
+        safety: None,
+        article: None,
+    }
 }

@@ -5,8 +5,10 @@ use crate::golden::plain;
 use crate::golden::width::fits;
 use fsarena_model::contender::Cache;
 use fsarena_model::run::{Clock, RunPlan};
+use fsarena_model::safety::{SafetyNotRun, SafetyPlan};
 use fsarena_model::verdict::{Limits, Metric, Pairs, Question, Rule, VerdictPlan};
 use fsarena_report::{PlanCost, PlanCostRow, plan_table};
+use fsarena_testkit::crash;
 use fsarena_testkit::records::{self, contender, small_files};
 use proptest::prelude::*;
 
@@ -43,6 +45,7 @@ fn cost(plan: &RunPlan) -> PlanCost {
         least_written_bytes: (least as u64) << 32,
         image_bytes: 1 << 30,
         source: "Times from: earlier records".to_owned(),
+        crash_runs_s: None,
         needs: Vec::new(),
     }
 }
@@ -51,6 +54,18 @@ fn cost(plan: &RunPlan) -> PlanCost {
 fn shown(plan: &RunPlan, width: usize) -> String {
     let text = plan_table(plan, &cost(plan), width, plain());
     text[text.find("Verdicts").unwrap()..].to_owned()
+}
+
+/// The power cuts after the trials, and whose power is not cut.
+#[test]
+fn a_plan_with_crash_runs() {
+    let mut plan = sample(Rule::Fixed { blocks: 2 });
+    let reason = "power is cut in guests alone".to_owned();
+    let not_run = vec![SafetyNotRun { contender: 3, reason }];
+    plan.safety = Some(SafetyPlan { not_run, ..crash::plan() });
+    let cost = PlanCost { crash_runs_s: Some(33.0), ..cost(&plan) };
+    let text = plan_table(&plan, &cost, 100, plain());
+    insta::assert_snapshot!(text[text.find("Crash safety").unwrap()..].to_owned());
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! `[safety]`: what is asked, whom it concerns, and what is refused.
+
+use crate::errors::all;
+use crate::rules::{TestRules, plan};
+use fsarena_model::safety::CrashSlot;
+use fsarena_plan::{Experiment, Overrides, PlanError, expand, parse, to_toml};
+
+fn text(device: &str, section: &str) -> String {
+    format!(
+        "schema = 1\nname = \"t\"\n[factors]\nfs = [\"ext4\", \"xfs\"]\ndevice = \"{device}\"\n\
+         [[workload]]\nuse = \"small-files\"\n[safety]\n{section}\n"
+    )
+}
+
+fn file(text: &str) -> Result<Experiment, PlanError> {
+    parse(text, "t.toml")
+}
+
+const GUEST: &str = "virtual:8G:model=hdd-2007";
+
+#[test]
+fn an_empty_section_has_the_defaults() {
+    let plan = plan(&text(GUEST, "")).unwrap();
+    let safety = plan.safety.as_ref().unwrap();
+    assert_eq!(safety.workloads, ["unsynced", "synced"]);
+    assert_eq!(safety.states, ["dropall"]);
+    assert_eq!((safety.runs, safety.points, safety.seconds), (10, 20, 120));
+    assert_eq!(plan.crashed_contenders(), [0, 1]);
+    let slots = plan.crash_slots();
+    assert_eq!(slots.len(), 2 * 2 * 10);
+    // The first run of everything comes before the second of anything.
+    assert!(slots[..4].iter().all(|slot| slot.number == 0));
+    assert_eq!(slots[4], CrashSlot { number: 1, workload: 0, contender: 0 });
+    assert_ne!(plan.crash_seed(0), plan.crash_seed(1));
+    let expected_s = fsarena_plan::crash_runs_s(&plan, 2).unwrap();
+    assert!(expected_s > fsarena_plan::crash_runs_s(&plan, 4).unwrap(), "{expected_s}");
+}
+
+#[test]
+fn power_is_cut_in_guests_alone() {
+    let plan = plan(&text("loop:2G", "")).unwrap();
+    assert!(plan.crash_slots().is_empty());
+    let safety = plan.safety.unwrap();
+    assert!(safety.not_run(1).unwrap().starts_with("power is cut in guests alone"));
+}
+
+#[test]
+fn what_was_read_is_written_again() {
+    let section = "workloads = \"journal\"\nstates = [\"torn\", \"lying=3\"]\nruns = 2\npoints = 9";
+    let read = file(&text(GUEST, section)).unwrap();
+    let again = file(&to_toml(&read)).unwrap();
+    assert_eq!(again.safety, read.safety);
+    assert_eq!(again.safety.unwrap().states, ["torn", "lying=3"]);
+}
+
+#[test]
+fn an_option_takes_the_place_of_the_runs() {
+    let read = file(&text(GUEST, "runs = 7")).unwrap();
+    let with = |crash_runs| {
+        let overrides = Overrides { crash_runs: Some(crash_runs), ..Overrides::default() };
+        expand(&read, &overrides, &TestRules)
+    };
+    assert_eq!(with(3).unwrap().safety.unwrap().runs, 3);
+    assert_eq!(with(0).unwrap().safety, None);
+    let without = text(GUEST, "").replace("[safety]\n", "");
+    let read = file(&without).unwrap();
+    let overrides = Overrides { crash_runs: Some(2), ..Overrides::default() };
+    let error = expand(&read, &overrides, &TestRules).unwrap_err().to_string();
+    assert!(error.starts_with("--crash-runs: the experiment has no section [safety]"), "{error}");
+}
+
+#[test]
+fn mistakes_are_named_with_their_places() {
+    let sections = [
+        "workloads = [\"unsynced\", \"unsinced\"]",
+        "workloads = [\"synced\", \"synced\"]",
+        "states = \"lying\"",
+        "states = [\"torn\", \"torn\"]",
+        "states = [\"torn\", \"prefix\"]\npoints = 1",
+        "runs = 0",
+        "seconds = 4",
+        "point = 3",
+    ];
+    let errors = all(&sections.map(|section| text(GUEST, section)));
+    insta::assert_snapshot!(errors);
+}
