@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Names first, then all figures by name.
-const FIRST: [&str; 5] = ["contender", "label", "workload", "state", "mount_options"];
+const FIRST: [&str; 5] = ["position", "contender", "workload", "state", "mount_options"];
 
 /// # Panics
 /// Never: figures are plain data.
@@ -19,11 +19,7 @@ pub fn safety_csv(view: &SafetyView) -> String {
         .iter()
         .map(|row| {
             let mut fields = BTreeMap::new();
-            flatten("", &serde_json::to_value(&row.row).expect("is plain"), &mut fields);
-            let figures = serde_json::to_value(&row.figures).expect("is plain");
-            flatten("figures", &figures, &mut fields);
-            let label = fields.insert("contender".to_owned(), row.contender.to_string());
-            fields.insert("label".to_owned(), label.unwrap_or_default());
+            flatten("", &serde_json::to_value(row).expect("is plain data"), &mut fields);
             fields
         })
         .collect();
@@ -77,7 +73,7 @@ mod tests {
         let csv = safety_csv(&view);
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 1 + 4);
-        assert!(lines[0].starts_with("contender,label,workload,state,mount_options,"), "{csv}");
+        assert!(lines[0].starts_with("position,contender,workload,state,mount_options,"), "{csv}");
         assert!(lines[1].starts_with("0,ext4,unsynced,dropall,"), "{csv}");
         let at = lines[0].split(',').position(|name| name == "figures_loss_window_max_ns").unwrap();
         let value = |line: &str| line.split(',').nth(at).unwrap().to_owned();

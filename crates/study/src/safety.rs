@@ -101,7 +101,8 @@ pub struct SafetyView {
 /// A contender with one workload and one class of crash states.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SafetyFigures {
-    /// Index into the plan's contenders.
+    /// Index into the plan's contenders. In documents `contender` is the label.
+    #[serde(rename = "position")]
     pub contender: usize,
     #[serde(flatten)]
     pub row: SafetyRow,

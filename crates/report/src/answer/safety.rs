@@ -6,7 +6,7 @@ use super::model::{Answer, Mark, NotRunGroup};
 use super::sentences::change_range;
 use super::then::then_and_now;
 use crate::context::Run;
-use crate::format::bytes;
+use crate::format::{bytes, grouped};
 use crate::safety::seconds;
 use crate::verdict::text::{listed, some_of};
 use fsarena_study::{SafetyFigures, SafetyView};
@@ -120,7 +120,7 @@ fn extremes(unsynced: &[&SafetyFigures]) -> String {
         row.map_or_else(String::new, |row| format!("{} ({})", most_lost(row), row.row.contender))
     };
     format!(
-        "Of unsynced work a power cut took at most {} to {}, by contender.",
+        "The most that a power cut took of unsynced work: from {} to {}.",
         words(least),
         words(most)
     )
@@ -205,19 +205,23 @@ fn shares(does: &str, parted: &Parted<'_>, share: fn(&SafetyFigures) -> Bounds) 
 fn acknowledged(rows: &[&SafetyFigures]) -> Option<String> {
     let checked: Vec<&&SafetyFigures> =
         rows.iter().filter(|row| row.row.acknowledged_lost.of > 0).collect();
-    let lost: Vec<String> = checked
-        .iter()
-        .filter(|row| row.row.acknowledged_lost.hits > 0)
-        .map(|row| {
-            let found = row.row.acknowledged_lost;
-            format!(
-                "{} lost synced work in {} of {} checks ({})",
-                row.row.contender, found.hits, found.of, row.row.workload
-            )
-        })
-        .collect();
+    // Of all crash workloads together: it is one promise.
+    let mut sums: Vec<(&str, u64, u64)> = Vec::new();
+    for row in &checked {
+        let (who, found) = (row.row.contender.as_str(), row.row.acknowledged_lost);
+        match sums.iter_mut().find(|(known, ..)| *known == who) {
+            Some(sum) => *sum = (who, sum.1 + found.hits, sum.2 + found.of),
+            None => sums.push((who, found.hits, found.of)),
+        }
+    }
+    sums.retain(|(_, hits, _)| *hits > 0);
+    let words = |(who, hits, of): &(&str, u64, u64)| {
+        let (hits, of) = (grouped(*hits), grouped(*of));
+        format!("{who} lost synced work in {hits} of {of} checks")
+    };
+    let lost: Vec<String> = sums.iter().map(words).collect();
     if !lost.is_empty() {
-        return Some(format!("Broken: {}: fsync had returned.", listed(&lost)));
+        return Some(format!("Broken: {}; fsync had returned.", listed(&lost)));
     }
     let most = checked.iter().filter_map(|row| row.row.acknowledged_lost.high);
     let most = most.fold(0.0, f64::max);

@@ -151,12 +151,13 @@ impl Body<'_> {
     }
 }
 
-/// The first screen is open, and what was seen where there is nothing else; all others are closed
-/// until asked for, and of them only the appendix is printed.
+/// The first screen is open, what power cuts took, which is a part of the answer, and what was seen
+/// where there is nothing else; all others are closed until asked for, and of them only the appendix
+/// is printed.
 fn opening(section: &str) -> Opening {
     match section {
         "answer" => Opening::First,
-        "watched" => Opening::Open,
+        "watched" | "safety" => Opening::Open,
         "appendix" => Opening::Printed,
         _ => Opening::Closed,
     }
@@ -176,7 +177,12 @@ fn state(run: &Run<'_>) -> Markup {
         0 => "there are no figures".to_owned(),
         _ => format!("the figures are of the {done} of {planned} that were recorded"),
     };
-    parts::warning(&format!("This RUN {why}: {figures}."))
+    let crash_runs = run.safety.filter(|view| view.crash_runs_done < view.crash_runs_planned);
+    let crash_runs = crash_runs.map_or_else(String::new, |view| {
+        let planned = count(view.crash_runs_planned, "crash run");
+        format!(" and of {} of {planned}", view.crash_runs_done)
+    });
+    parts::warning(&format!("This RUN {why}: {figures}{crash_runs}."))
 }
 
 /// The RUNs, where there are several.
