@@ -5,7 +5,7 @@ use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
 use crate::host::{Finding, Host};
 use crate::phase::Workload;
-use crate::safety::SafetyPlan;
+use crate::safety::{CrashSlot, SafetyPlan};
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
@@ -182,6 +182,42 @@ impl RunPlan {
             others.map(|b| (*a, *b)).collect::<Vec<_>>()
         });
         pairs.filter(|(a, b)| is_asked(*a, *b) && alike(*a, *b)).collect()
+    }
+
+    /// The contenders whose power is cut, as indices.
+    #[must_use]
+    pub fn crashed_contenders(&self) -> Vec<usize> {
+        let Some(safety) = &self.safety else { return Vec::new() };
+        let is_left_out = |contender: usize| {
+            let mut rows = self.not_run.iter().filter(|row| row.workload.is_none());
+            rows.any(|row| row.contender == contender)
+        };
+        let all = 0..self.contenders.len();
+        all.filter(|one| !is_left_out(*one) && safety.not_run(*one).is_none()).collect()
+    }
+
+    /// The crash runs in their order: the first run of everything, then the second, so that what
+    /// was interrupted has as much of each.
+    #[must_use]
+    pub fn crash_slots(&self) -> Vec<CrashSlot> {
+        let Some(safety) = &self.safety else { return Vec::new() };
+        let contenders = self.crashed_contenders();
+        let workloads = safety.workloads.len();
+        let of_run = |number| {
+            let contenders = &contenders;
+            (0..workloads).flat_map(move |workload| {
+                let slot = move |contender| CrashSlot { number, workload, contender };
+                contenders.iter().copied().map(slot)
+            })
+        };
+        (0..safety.runs).flat_map(of_run).collect()
+    }
+
+    /// The seed of a crash run: that of its number, the same for all contenders and workloads.
+    #[must_use]
+    pub fn crash_seed(&self, number: u32) -> u64 {
+        // As many bits as every reader of JSON keeps.
+        self.seed.child("crash-run", u64::from(number)).tag() >> 11
     }
 
     /// Whether these levels are planned to be comparable in a question: both cold or both warm in

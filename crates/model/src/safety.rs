@@ -1,7 +1,6 @@
 //! What a RUN does about crash safety: the plan of its crash runs. What is found in one is in the
 //! crate of crash safety.
 
-use crate::run::RunPlan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,43 +50,5 @@ impl SafetyPlan {
     pub fn not_run(&self, contender: usize) -> Option<&str> {
         let row = self.not_run.iter().find(|row| row.contender == contender)?;
         Some(&row.reason)
-    }
-}
-
-impl RunPlan {
-    /// The contenders whose power is cut, as indices.
-    #[must_use]
-    pub fn crashed_contenders(&self) -> Vec<usize> {
-        let Some(safety) = &self.safety else { return Vec::new() };
-        let is_left_out = |contender: usize| {
-            let mut rows = self.not_run.iter().filter(|row| row.workload.is_none());
-            rows.any(|row| row.contender == contender)
-        };
-        let all = 0..self.contenders.len();
-        all.filter(|one| !is_left_out(*one) && safety.not_run(*one).is_none()).collect()
-    }
-
-    /// The crash runs in their order: the first run of everything, then the second, so that what
-    /// was interrupted has as much of each.
-    #[must_use]
-    pub fn crash_slots(&self) -> Vec<CrashSlot> {
-        let Some(safety) = &self.safety else { return Vec::new() };
-        let contenders = self.crashed_contenders();
-        let workloads = safety.workloads.len();
-        let of_run = |number| {
-            let contenders = &contenders;
-            (0..workloads).flat_map(move |workload| {
-                let slot = move |contender| CrashSlot { number, workload, contender };
-                contenders.iter().copied().map(slot)
-            })
-        };
-        (0..safety.runs).flat_map(of_run).collect()
-    }
-
-    /// The seed of a crash run: that of its number, the same for all contenders and workloads.
-    #[must_use]
-    pub fn crash_seed(&self, number: u32) -> u64 {
-        // As many bits as every reader of JSON keeps.
-        self.seed.child("crash-run", u64::from(number)).tag() >> 11
     }
 }

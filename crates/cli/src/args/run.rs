@@ -163,7 +163,8 @@ pub struct RunArgs {
         require_equals = true,
         default_missing_value = "",
         conflicts_with_all = [
-            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "crash_runs", "cap", "margin",
+            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap",
+            "crash_runs", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
             "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
         ]

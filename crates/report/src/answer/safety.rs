@@ -14,7 +14,7 @@ use fsarena_study::{SafetyFigures, SafetyView};
 /// With more contenders than this loss windows are not told one by one.
 const EACH_UP_TO: usize = 4;
 /// Contenders that a sentence names of one kind.
-const NAMED: usize = 4;
+const NAMED: usize = 3;
 
 /// The sentences of a RUN's crash runs; none where no power was cut.
 pub(super) fn safety_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
@@ -145,12 +145,13 @@ impl<'a> Parted<'a> {
         (!more.is_empty()).then_some(Self { more, none })
     }
 
-    /// `, ext3 and btrfs at none`.
+    /// `, ext3 and btrfs at none`; many are counted.
     fn rest(&self) -> String {
         let names: Vec<String> = self.none.iter().map(|row| row.row.contender.clone()).collect();
-        match names.is_empty() {
-            true => String::new(),
-            false => format!(", {} at none", some_of(&names, NAMED)),
+        match names.len() {
+            0 => String::new(),
+            1..=NAMED => format!(", {} at none", listed(&names)),
+            many => format!(", {many} at none"),
         }
     }
 }
@@ -172,11 +173,12 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// `ext4 damages replaced files at 46 % of power cuts, ext4 dioread_lock at none.`
+/// `ext4 damages files that were replaced by rename at 46 % of power cuts, ext4 dioread_lock at
+/// none.`
 fn replaced(unsynced: &[&SafetyFigures]) -> Option<String> {
     let share = |row: &SafetyFigures| bounds(&row.figures.replace_damaged);
     let parted = Parted::new(unsynced, share)?;
-    Some(shares("damages files that were replaced by rename", &parted, share))
+    Some(shares(("damages files that were replaced by rename", ""), &parted, share))
 }
 
 /// The same of bytes of other files.
@@ -184,21 +186,29 @@ fn stale(unsynced: &[&SafetyFigures]) -> Option<String> {
     let share = |row: &SafetyFigures| bounds(&row.figures.stale_bytes_seen);
     let parted = Parted::new(unsynced, share)?;
     let most = parted.more.first()?;
-    let all =
-        format!("; {} in {} power cuts", bytes(Some(most.row.stale_bytes)), most.row.crash_points);
-    let sentence = shares("shows bytes of other files", &parted, share);
-    Some(format!("{}{all}.", sentence.trim_end_matches('.')))
+    let all = format!(" ({} in {})", bytes(Some(most.row.stale_bytes)), most.row.crash_points);
+    Some(shares(("shows bytes of other files", &all), &parted, share))
 }
 
-fn shares(does: &str, parted: &Parted<'_>, share: fn(&SafetyFigures) -> Bounds) -> String {
+/// What the first does, something about it in brackets, and who does so too.
+fn shares(
+    (does, about_first): (&str, &str),
+    parted: &Parted<'_>,
+    share: fn(&SafetyFigures) -> Bounds,
+) -> String {
     let mut names = parted
         .more
         .iter()
         .take(NAMED)
         .map(|row| (row.row.contender.as_str(), percent(share(row).value)));
     let Some((first, at)) = names.next() else { return String::new() };
-    let further: String = names.map(|(name, at)| format!(", {name} at {at}")).collect();
-    format!("{first} {does} at {at} of power cuts{further}{}.", parted.rest())
+    let mut further: String = names.map(|(name, at)| format!(", {name} at {at}")).collect();
+    if parted.more.len() > NAMED {
+        let (more, least) = (parted.more.len() - NAMED, parted.more.last());
+        let least = least.map(|row| percent(share(row).value)).unwrap_or_default();
+        further.push_str(&format!(", {more} more at {least} or more"));
+    }
+    format!("{first} {does} at {at} of power cuts{about_first}{further}{}.", parted.rest())
 }
 
 /// Acknowledged work that is gone on a disk that kept what it flushed, or that none is.

@@ -151,9 +151,9 @@ impl Body<'_> {
     }
 }
 
-/// The first screen is open, what power cuts took, which is a part of the answer, and what was seen
-/// where there is nothing else; all others are closed until asked for, and of them only the appendix
-/// is printed.
+/// The first screen is open, what power cuts took, which is a part of it, and what was seen where
+/// there is nothing else; all others are closed until asked for, and of them only the appendix is
+/// printed.
 fn opening(section: &str) -> Opening {
     match section {
         "answer" => Opening::First,

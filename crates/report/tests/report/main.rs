@@ -55,7 +55,7 @@ fn is_valid(document: &Value) {
         .collect();
     assert!(errors.is_empty(), "{kind}: {errors:#?}");
     for key in document.as_object().unwrap().keys() {
-        if ["answer", "verdicts", "noise"].contains(&key.as_str()) {
+        if ["answer", "verdicts", "safety", "noise"].contains(&key.as_str()) {
             continue;
         }
         let mut less = document.clone();
@@ -146,7 +146,10 @@ fn runs_and_verdicts() {
     let safety = fsarena_study::safety(&header.plan, &done).unwrap();
     assert_eq!((safety.rows.len() > 1, safety.failed.len()), (true, 1));
     let document = json::show(&Run { safety: Some(&safety), ..run });
-    assert!(document["safety"]["rows"][0]["figures"]["loss_window"]["p50_ns"]["low"].is_f64());
+    // The first contender has one run of this workload, and four power cuts alone have no interval.
+    let window =
+        |at: usize| document["safety"]["rows"][at]["figures"]["loss_window"]["p50_ns"].clone();
+    assert!(window(0)["low"].is_null() && window(2)["low"].is_f64(), "{document}");
     is_valid(&document);
 }
 

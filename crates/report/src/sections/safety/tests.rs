@@ -70,8 +70,8 @@ fn sentences_are_of_what_was_measured() {
         "may lose 36.0 s of unsynced work, ext4 39.0 s.",
         "ext4 damages files that were replaced by rename at 100 % of power cuts, xfs at 100 %, \
          ext4 dioread_lock at none.",
-        "xfs shows bytes of other files at 100 % of power cuts, ext4 and ext4 dioread_lock at \
-         none; 160 KiB in 40 power cuts.",
+        "xfs shows bytes of other files at 100 % of power cuts (160 KiB in 40), ext4 and ext4 \
+         dioread_lock at none.",
         "Synced work was lost by none (at most 9.6 % of power cuts).",
         "Broken, of what its documents promise: ext4 at 40 of 40 power cuts (unsynced).",
         "59 of 60 crash runs are done.",
