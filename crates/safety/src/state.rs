@@ -2,13 +2,14 @@
 //!
 //! Let the power go when the first `count` entries of the log have completed. What a flush covers
 //! that has completed, and what was forced, is there (`durable`); of the rest ("open") any part may
-//! be. The classes say which part; each is reported apart. States for rates ([`uniform`]) have
+//! be, and of the writes that were on their way then (submitted, not completed) as well. The
+//! classes say which part; each is reported apart. States for rates ([`uniform`]) have
 //! times that are uniform, because a power cut knows nothing of writes; states for finding bugs
 //! ([`per_event`]) are at every entry, and their number says nothing about the chance of anything.
 //! The two are marked, and figures refuse the second.
 
 pub use crate::survivors::{Survivors, Torn};
-use crate::sweep::{Sweep, open_of};
+use crate::sweep::{Part, Sweep, open_of};
 use fsarena_model::seed::{Seed, SeededRng};
 use fsarena_vdisk::{Piece, Store, View, WriteLog};
 use serde::{Deserialize, Serialize};
@@ -18,17 +19,18 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// All: the power goes, and the disk still writes what it has.
+    /// All that had completed: the power goes, and the disk still writes what it has.
     Prefix,
     /// None: the cache is lost.
     Dropall,
-    /// All but one.
+    /// All that had completed but one.
     DropOne,
-    /// One alone.
+    /// One alone, of those on their way too.
     KeepOne,
-    /// Any part of them.
+    /// Any part of them, of those on their way too.
     Subset,
-    /// One is cut at the border of a sector.
+    /// All that had completed, but one is cut at the border of a sector; it may have been on its
+    /// way.
     Torn,
     /// None, and flushes do not count that completed less than this before the power went: the
     /// disk reported them and kept the data in its cache.
@@ -96,7 +98,11 @@ pub struct CrashState {
     pub count: u32,
     pub class: Class,
     pub sampling: Sampling,
+    /// Of the open entries among them.
     pub survivors: Survivors,
+    /// Later entries of the log that were on their way and are there; ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_flight: Vec<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torn: Option<Torn>,
     /// States of one log with equal numbers hold the same bytes: observe one of them.
@@ -113,8 +119,8 @@ pub struct CrashPoints {
     pub points: u32,
     pub seed: u64,
     /// Each point has one of these, in turns, so that each has its share of points to within one.
-    /// Of `subset` one part is drawn, in which each open entry is with probability 1/2; of
-    /// `drop-one`, `keep-one` and `torn` one entry is.
+    /// Of `subset` one part is drawn, in which each entry that may be there is with probability
+    /// 1/2; of `drop-one`, `keep-one` and `torn` one entry is.
     pub classes: Vec<Class>,
 }
 
@@ -161,33 +167,45 @@ pub fn uniform(log: &WriteLog, points: &CrashPoints) -> Vec<CrashState> {
 /// medium; of those that do not, the one with the latest time is there. In the order of the log.
 #[must_use]
 pub fn per_event(log: &WriteLog, bounds: &EventStates) -> Vec<CrashState> {
+    let counts: Vec<usize> = (0..=log.entries().len()).collect();
+    at_events(log, &counts, bounds)
+}
+
+/// The same where so many entries have completed: `counts` ascend.
+pub(crate) fn at_events(log: &WriteLog, counts: &[usize], bounds: &EventStates) -> Vec<CrashState> {
     let mut rng = Seed::from_number(bounds.seed).child("event-states", 0).rng();
     let mut sweep = Sweep::new(log);
     let mut states = Distinct::default();
-    for count in 0..=log.entries().len() {
+    for count in counts.iter().copied() {
         sweep.advance(count);
         let at_ns = latest_ns(log, count);
+        let in_flight = sweep.in_flight(at_ns);
         let here = |class| Template { at_ns, count, class, sampling: Sampling::PerEvent };
-        let mut take = |class, survivors, torn| {
-            states.take(here(class).state(&sweep, sweep.open(), survivors, torn));
+        let mut take = |class, part| {
+            states.take(here(class).state(&sweep, sweep.open(), part));
         };
-        take(Class::Prefix, Survivors::All, None);
-        if sweep.open().is_empty() {
+        take(Class::Prefix, Part::default());
+        let may_be: Vec<u32> = sweep.open().iter().chain(&in_flight).copied().collect();
+        if may_be.is_empty() {
             continue;
         }
-        take(Class::Dropall, Survivors::None, None);
-        for entry in some_of(sweep.open(), bounds.singles as usize, &mut rng) {
-            take(Class::DropOne, Survivors::AllBut(vec![entry]), None);
-            take(Class::KeepOne, Survivors::Only(vec![entry]), None);
+        let split = |some: &[u32]| split_at(some, count);
+        take(Class::Dropall, split(&[]));
+        for entry in some_of(&may_be, bounds.singles as usize, &mut rng) {
+            if (entry as usize) < count {
+                let survivors = Survivors::AllBut(vec![entry]);
+                take(Class::DropOne, Part { survivors, ..Part::default() });
+            }
+            take(Class::KeepOne, split(&[entry]));
             if let Some(torn) = torn(log, entry, &mut rng) {
-                let before = sweep.open().iter().copied().filter(|other| *other <= entry);
-                let before = Survivors::Only(before.collect());
-                take(Class::Torn, Survivors::All, Some(torn));
-                take(Class::Torn, before, Some(torn));
+                let before = may_be.iter().copied().filter(|other| *other <= entry);
+                let before: Vec<u32> = before.collect();
+                take(Class::Torn, torn_alone(torn, count));
+                take(Class::Torn, Part { torn: Some(torn), ..split(&before) });
             }
         }
-        for part in parts(sweep.open(), bounds.samples, &mut rng) {
-            take(Class::Subset, Survivors::Only(part), None);
+        for part in parts(&may_be, bounds.samples, &mut rng) {
+            take(Class::Subset, split(&part));
         }
     }
     let mut states = states.states;
@@ -195,22 +213,29 @@ pub fn per_event(log: &WriteLog, bounds: &EventStates) -> Vec<CrashState> {
     states
 }
 
-/// Contents of a state. `base`: those before the log.
-#[must_use]
-pub fn view<'a>(base: &'a Store, log: &'a WriteLog, state: &CrashState) -> View<'a> {
+/// The parts of entries that are on the medium in a state, in the order in which they came to it.
+pub fn pieces(log: &WriteLog, state: &CrashState) -> impl Iterator<Item = Piece> {
     let count = (state.count as usize).min(log.entries().len());
     let entries = &log.entries()[..count];
-    let honest_until_ns = honest_until_ns(state.class, state.at_ns);
-    let open = open_of(entries, honest_until_ns);
-    let is_there =
-        |number: u32| open.binary_search(&number).is_err() || state.survivors.contains(number);
-    let pieces = (0_u32..).zip(entries).filter(|(number, _)| is_there(*number));
-    let pieces = pieces.map(|(number, entry)| {
+    let open = open_of(entries, honest_until_ns(state.class, state.at_ns));
+    let is_there = move |number: &u32| {
+        open.binary_search(number).is_err() || state.survivors.contains(*number)
+    };
+    let completed = (0..count as u32).filter(is_there);
+    let came = state.in_flight.iter().copied();
+    let numbers = completed.chain(came).filter(|number| (*number as usize) < log.entries().len());
+    numbers.map(|number| {
+        let entry = &log.entries()[number as usize];
         let cut = state.torn.filter(|torn| torn.entry == number);
         let sectors = cut.map_or(entry.sectors, |torn| entry.sectors.min(torn.sectors.into()));
         Piece { entry: number, sector: entry.sector, sectors }
-    });
-    View::of_pieces(base, log, pieces)
+    })
+}
+
+/// Contents of a state. `base`: those before the log.
+#[must_use]
+pub fn view<'a>(base: &'a Store, log: &'a WriteLog, state: &CrashState) -> View<'a> {
+    View::of_pieces(base, log, pieces(log, state))
 }
 
 /// Flushes and forced writes count that completed up to then.
@@ -223,53 +248,72 @@ fn honest_until_ns(class: Class, at_ns: u64) -> u64 {
 
 /// A state without its survivors.
 #[derive(Clone, Copy)]
-struct Template {
-    at_ns: u64,
-    count: usize,
-    class: Class,
-    sampling: Sampling,
+pub(crate) struct Template {
+    pub at_ns: u64,
+    pub count: usize,
+    pub class: Class,
+    pub sampling: Sampling,
 }
 
 impl Template {
-    fn state(
-        self,
-        sweep: &Sweep<'_>,
-        open: &[u32],
-        survivors: Survivors,
-        torn: Option<Torn>,
-    ) -> CrashState {
-        let contents = sweep.contents(open, &survivors, torn);
+    fn state(self, sweep: &Sweep<'_>, open: &[u32], part: Part) -> CrashState {
+        let contents = sweep.contents(open, &part);
         let Self { at_ns, count, class, sampling } = self;
-        CrashState { at_ns, count: count as u32, class, sampling, survivors, torn, contents }
+        let Part { survivors, in_flight, torn } = part;
+        let count = count as u32;
+        CrashState { at_ns, count, class, sampling, survivors, in_flight, torn, contents }
     }
 }
 
 /// A state of a class at a random time: what the class leaves open is drawn.
-fn drawn_state(
+pub(crate) fn drawn_state(
     sweep: &Sweep<'_>,
     log: &WriteLog,
     template: Template,
     rng: &mut SeededRng,
 ) -> CrashState {
+    let Template { at_ns, count, class, .. } = template;
     let open = sweep.open();
-    let one = (!open.is_empty()).then(|| open[rng.below(open.len() as u64) as usize]);
-    let (survivors, torn) = match template.class {
-        Class::Prefix => (Survivors::All, None),
-        Class::Dropall => (Survivors::None, None),
-        Class::DropOne => (one.map_or(Survivors::All, |one| Survivors::AllBut(vec![one])), None),
-        Class::KeepOne => (one.map_or(Survivors::All, |one| Survivors::Only(vec![one])), None),
-        Class::Subset => (Survivors::Only(half_of(open, rng)), None),
-        Class::Torn => (Survivors::All, one.and_then(|one| torn(log, one, rng))),
+    let mut may_be = open.to_vec();
+    if matches!(class, Class::KeepOne | Class::Subset | Class::Torn) {
+        may_be.extend(sweep.in_flight(at_ns));
+    }
+    let one = (!may_be.is_empty()).then(|| may_be[rng.below(may_be.len() as u64) as usize]);
+    let all_but = |one| Part { survivors: Survivors::AllBut(vec![one]), ..Part::default() };
+    let part = match class {
+        Class::Prefix => Part::default(),
+        Class::Dropall => split_at(&[], count),
+        Class::DropOne => one.map(all_but).unwrap_or_default(),
+        Class::KeepOne => one.map(|one| split_at(&[one], count)).unwrap_or_default(),
+        Class::Subset => split_at(&half_of(&may_be, rng), count),
+        Class::Torn => {
+            let torn = one.and_then(|one| torn(log, one, rng));
+            torn.map(|torn| torn_alone(torn, count)).unwrap_or_default()
+        }
         Class::Lying { .. } => {
-            let open = sweep.open_since(honest_until_ns(template.class, template.at_ns));
-            return template.state(sweep, &open, Survivors::None, None);
+            let open = sweep.open_since(honest_until_ns(class, at_ns));
+            return template.state(sweep, &open, split_at(&[], count));
         }
     };
-    template.state(sweep, open, survivors, torn)
+    template.state(sweep, open, part)
+}
+
+/// These entries alone, of which the later ones were on their way when `count` had completed.
+fn split_at(entries: &[u32], count: usize) -> Part {
+    let (completed, came): (Vec<u32>, Vec<u32>) =
+        entries.iter().partition(|entry| (**entry as usize) < count);
+    let survivors = if completed.is_empty() { Survivors::None } else { Survivors::Only(completed) };
+    Part { survivors, in_flight: came, torn: None }
+}
+
+/// All that had completed, but one entry is cut, which may have been on its way.
+fn torn_alone(torn: Torn, count: usize) -> Part {
+    let in_flight = if (torn.entry as usize) < count { Vec::new() } else { vec![torn.entry] };
+    Part { survivors: Survivors::All, in_flight, torn: Some(torn) }
 }
 
 /// The latest time at which exactly the first `count` entries have completed.
-fn latest_ns(log: &WriteLog, count: usize) -> u64 {
+pub(crate) fn latest_ns(log: &WriteLog, count: usize) -> u64 {
     let completed = |at: usize| log.entries().get(at).map(|entry| entry.completed_ns);
     let last_ns = count.checked_sub(1).and_then(completed).unwrap_or(0);
     // One more after the end, so that what the last flush acknowledged is so.

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// Which of the open entries survive; the numbers are places in the log and ascend.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Survivors {
+    #[default]
     All,
     None,
     Only(Vec<u32>),

@@ -23,12 +23,31 @@ pub(crate) struct Sweep<'a> {
     hash: u64,
     /// Writes and discards that a power cut can take back, in their order.
     open: Vec<u32>,
+    /// Of each place in the log, when the first of the entries from there on was submitted.
+    first_submitted_ns: Vec<u64>,
+}
+
+/// What is there of the entries that a power cut can take back or bring.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Part {
+    /// Of those that had completed.
+    pub survivors: Survivors,
+    /// Of those that were on their way, those that are there.
+    pub in_flight: Vec<u32>,
+    pub torn: Option<Torn>,
 }
 
 impl<'a> Sweep<'a> {
     pub fn new(log: &'a WriteLog) -> Self {
+        let mut first_submitted_ns: Vec<u64> =
+            log.entries().iter().map(|entry| entry.submitted_ns).collect();
+        let mut first_ns = u64::MAX;
+        for submitted_ns in first_submitted_ns.iter_mut().rev() {
+            first_ns = first_ns.min(*submitted_ns);
+            *submitted_ns = first_ns;
+        }
         let (touching, open) = (HashMap::new(), Vec::new());
-        Self { entries: log.entries(), count: 0, touching, hash: 0, open }
+        Self { entries: log.entries(), count: 0, touching, hash: 0, open, first_submitted_ns }
     }
 
     /// Walks on to where the first `count` entries have completed.
@@ -42,7 +61,7 @@ impl<'a> Sweep<'a> {
                     let entries = self.entries;
                     self.open.retain(|at| entries[*at as usize].completed_ns > covered_ns);
                 }
-                EntryKind::Mark => {}
+                EntryKind::Mark | EntryKind::FlushLost => {}
                 _ => self.write(number, entry),
             }
         }
@@ -51,9 +70,9 @@ impl<'a> Sweep<'a> {
     fn write(&mut self, number: u32, entry: &Entry) {
         for sector in entry.sector..entry.sector.saturating_add(entry.sectors) {
             let touching = self.touching.entry(sector).or_default();
-            self.hash ^= part(sector, touching.last(), self.entries);
+            self.hash ^= part_of(sector, touching.last(), self.entries);
             touching.push(number);
-            self.hash ^= part(sector, Some(&number), self.entries);
+            self.hash ^= part_of(sector, Some(&number), self.entries);
         }
         if entry.kind != EntryKind::WriteFua && entry.sectors > 0 {
             self.open.push(number);
@@ -71,8 +90,22 @@ impl<'a> Sweep<'a> {
         open_of(&self.entries[..self.count], honest_until_ns)
     }
 
-    /// The hash of what is there, when of `open` only the survivors are.
-    pub fn contents(&self, open: &[u32], survivors: &Survivors, torn: Option<Torn>) -> u64 {
+    /// Writes and discards that were submitted before a time and have not completed here.
+    pub fn in_flight(&self, at_ns: u64) -> Vec<u32> {
+        let rest = (self.count..self.entries.len())
+            .take_while(|at| self.first_submitted_ns[*at] < at_ns)
+            .filter(|at| {
+                let entry = &self.entries[*at];
+                let has_contents = entry.kind.is_write() || entry.kind == EntryKind::Discard;
+                has_contents && entry.sectors > 0 && entry.submitted_ns < at_ns
+            });
+        rest.map(|at| at as u32).collect()
+    }
+
+    /// The hash of what is there, when of `open` only the survivors are, and of those on their way
+    /// those of the part.
+    pub fn contents(&self, open: &[u32], part: &Part) -> u64 {
+        let Part { survivors, in_flight, torn } = part;
         let is_lost =
             |number: u32| open.binary_search(&number).is_ok() && !survivors.contains(number);
         let is_cut = |number: u32, sector: u64| {
@@ -81,28 +114,35 @@ impl<'a> Sweep<'a> {
                 torn.entry == number && sector >= from
             })
         };
+        let is_in = |number: u32, sector: u64| {
+            let entry = &self.entries[number as usize];
+            (entry.sector..entry.sector.saturating_add(entry.sectors)).contains(&sector)
+        };
         let mut hash = self.hash;
-        // Each sector once, however many of the lost entries touched it.
+        // Each sector once, however many of these entries touched it.
         let mut changed = BTreeMap::new();
         let torn = torn.map(|torn| torn.entry).filter(|number| (*number as usize) < self.count);
-        for number in open.iter().copied().filter(|number| is_lost(*number)).chain(torn) {
+        let lost = open.iter().copied().filter(|number| is_lost(*number));
+        for number in lost.chain(torn).chain(in_flight.iter().copied()) {
             let entry = &self.entries[number as usize];
             for sector in entry.sector..entry.sector.saturating_add(entry.sectors) {
                 changed.insert(sector, ());
             }
         }
         for sector in changed.into_keys() {
-            let Some(touching) = self.touching.get(&sector) else { continue };
-            let there = |number: &&u32| !is_lost(**number) && !is_cut(**number, sector);
-            hash ^= part(sector, touching.last(), self.entries);
-            hash ^= part(sector, touching.iter().rev().find(there), self.entries);
+            let touching = self.touching.get(&sector).map_or(&[][..], Vec::as_slice);
+            let completed = touching.iter().filter(|number| !is_lost(**number));
+            let came = in_flight.iter().filter(|number| is_in(**number, sector));
+            let owner = completed.chain(came).rfind(|number| !is_cut(**number, sector));
+            hash ^= part_of(sector, touching.last(), self.entries);
+            hash ^= part_of(sector, owner, self.entries);
         }
         hash
     }
 }
 
 /// What a sector adds to the hash.
-fn part(sector: u64, owner: Option<&u32>, entries: &[Entry]) -> u64 {
+fn part_of(sector: u64, owner: Option<&u32>, entries: &[Entry]) -> u64 {
     let Some(number) = owner else { return 0 };
     let is_discard = entries[*number as usize].kind == EntryKind::Discard;
     let owner = if is_discard { DISCARDED } else { u64::from(*number) };
@@ -116,7 +156,7 @@ pub(crate) fn open_of(entries: &[Entry], honest_until_ns: u64) -> Vec<u32> {
         .filter(|entry| entry.kind == EntryKind::Flush && entry.completed_ns <= honest_until_ns);
     let covered_ns = flushes.map(|entry| entry.submitted_ns).max();
     let is_open = |entry: &Entry| match entry.kind {
-        EntryKind::Flush | EntryKind::Mark => false,
+        EntryKind::Flush | EntryKind::FlushLost | EntryKind::Mark => false,
         EntryKind::WriteFua if entry.completed_ns <= honest_until_ns => false,
         _ => entry.sectors > 0 && covered_ns.is_none_or(|at_ns| entry.completed_ns > at_ns),
     };

@@ -31,11 +31,20 @@ pub enum EntryKind {
     Discard,
     /// A number that the driver put in, such as that of an operation; in `sector`.
     Mark,
+    /// A flush that the device reported as done, and that covers nothing.
+    FlushLost,
 }
 
 impl EntryKind {
-    const ALL: [Self; 6] =
-        [Self::Write, Self::WriteFua, Self::WriteTorn, Self::Flush, Self::Discard, Self::Mark];
+    const ALL: [Self; 7] = [
+        Self::Write,
+        Self::WriteFua,
+        Self::WriteTorn,
+        Self::Flush,
+        Self::Discard,
+        Self::Mark,
+        Self::FlushLost,
+    ];
 
     /// Whether it carries data.
     #[must_use]
@@ -223,6 +232,22 @@ impl WriteLog {
         self.append(entry, &[])
     }
 
+    /// Makes a flush one that the device reported and did nothing for: what it covered stays in the
+    /// cache until the next one. `false`: the entry in this place is no flush.
+    ///
+    /// # Errors
+    /// Of the file.
+    pub fn lose_flush(&mut self, place: usize) -> io::Result<bool> {
+        let Some(entry) = self.entries.get_mut(place) else { return Ok(false) };
+        if entry.kind != EntryKind::Flush {
+            return Ok(false);
+        }
+        entry.kind = EntryKind::FlushLost;
+        let (at, bytes) = (entry.data_at - ENTRY as u64, encode(entry));
+        self.bytes.replace(at, &bytes)?;
+        Ok(true)
+    }
+
     fn append(&mut self, entry: Entry, data: &[u8]) -> io::Result<()> {
         self.bytes.write(self.end, &encode(&entry))?;
         self.bytes.write(entry.data_at, data)?;
@@ -261,6 +286,19 @@ impl LogBytes {
             Self::Memory(bytes) => {
                 debug_assert_eq!(at, bytes.len() as u64);
                 bytes.extend_from_slice(data);
+                Ok(())
+            }
+        }
+    }
+
+    /// Over bytes that are there.
+    fn replace(&mut self, at: u64, data: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.write_all_at(data, at),
+            Self::Memory(bytes) => {
+                let from = usize::try_from(at).unwrap_or(usize::MAX);
+                let found = bytes.get_mut(from..from.saturating_add(data.len()));
+                found.ok_or(io::ErrorKind::UnexpectedEof)?.copy_from_slice(data);
                 Ok(())
             }
         }

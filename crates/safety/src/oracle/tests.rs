@@ -70,6 +70,7 @@ fn state(at_ns: u64) -> CrashState {
         class: Class::Prefix,
         sampling: Sampling::Uniform,
         survivors: Survivors::All,
+        in_flight: Vec::new(),
         torn: None,
         contents: 0,
     }

@@ -29,6 +29,24 @@ fn log_of(steps: &[Step]) -> WriteLog {
     log
 }
 
+/// The same, and each takes so many times 10 ns: some complete while others are on their way.
+fn overlapping_log_of(steps: &[(Step, u64)]) -> WriteLog {
+    let mut log = WriteLog::in_memory();
+    let at_ns = |at: usize| at as u64 * 10 + 15 + steps[at].1 * 10;
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by_key(|at| at_ns(*at));
+    for at in order {
+        let step = &steps[at].0;
+        let (sector, sectors) =
+            if step.op == Op::Flush { (0, 0) } else { (step.sector, step.sectors) };
+        let request = Request { tag: 0, op: step.op, sector, sectors, fua: step.fua };
+        let done = Completion { tag: 0, at_ns: at_ns(at), outcome: Outcome::Done };
+        let data = vec![at as u8 + 1; sectors as usize * 512];
+        log.completed(&request, at as u64 * 10 + 10, &done, &data).unwrap();
+    }
+    log
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = (0_u8..10, 0_u64..16, 1_u32..5).prop_map(|(kind, sector, sectors)| {
         let op = match kind {
@@ -70,6 +88,30 @@ proptest! {
             let bytes = bytes(&log, state);
             let first = known.entry(state.contents).or_insert_with(|| bytes.clone());
             prop_assert!(*first == bytes, "{:?}", state);
+        }
+    }
+
+    /// The same where requests overlap, and what is there had been submitted.
+    #[test]
+    fn states_of_writes_on_their_way_are_what_they_say(
+        steps in steps(),
+        times in prop::collection::vec(0_u64..4, 14),
+    ) {
+        let steps: Vec<(Step, u64)> = steps.into_iter().zip(times).collect();
+        let log = overlapping_log_of(&steps);
+        let classes = vec![Class::Torn, Class::Subset, Class::KeepOne, Class::Dropall];
+        let points = CrashPoints { from_ns: 0, to_ns: 190, points: 60, seed: 3, classes };
+        let mut known: HashMap<u64, Vec<u8>> = HashMap::new();
+        for state in uniform(&log, &points).iter().chain(&per_event(&log, &ALL)) {
+            let bytes = bytes(&log, state);
+            let first = known.entry(state.contents).or_insert_with(|| bytes.clone());
+            prop_assert!(*first == bytes, "{:?}", state);
+            for number in &state.in_flight {
+                let entry = &log.entries()[*number as usize];
+                prop_assert!(*number >= state.count && entry.submitted_ns < state.at_ns);
+                prop_assert!(!matches!(state.class, Class::Prefix | Class::Dropall));
+            }
+            prop_assert!(state.in_flight.is_sorted());
         }
     }
 
@@ -173,4 +215,25 @@ fn bounds_hold_where_much_is_open() {
     assert!((5..=2 + 2 * 4 + 3).contains(&last), "{last}");
     let text = serde_json::to_string(&states).unwrap();
     assert_eq!(serde_json::from_str::<Vec<CrashState>>(&text).unwrap(), states);
+}
+
+#[test]
+fn a_write_on_its_way_is_there_or_not_and_never_where_all_that_had_completed_is() {
+    // The first write takes 40 ns, and the second one ends in between.
+    let log = overlapping_log_of(&[(write(0), 4), (write(4), 0)]);
+    let of = |class| -> HashSet<[u8; 3]> {
+        let points =
+            CrashPoints { from_ns: 30, to_ns: 50, points: 40, seed: 3, classes: vec![class] };
+        let seen = uniform(&log, &points).into_iter().map(|state| bytes(&log, &state));
+        seen.map(|data| [data[0], data[512], data[2048]]).collect()
+    };
+    assert_eq!(of(Class::Prefix), HashSet::from([[0, 0, 2]]));
+    assert_eq!(of(Class::Dropall), HashSet::from([[0, 0, 0]]));
+    assert_eq!(of(Class::KeepOne), HashSet::from([[1, 1, 0], [0, 0, 2]]));
+    assert_eq!(of(Class::Torn), HashSet::from([[1, 0, 2], [0, 0, 2]]));
+    assert_eq!(of(Class::Subset).len(), 4);
+    // Before anything has completed both are on their way.
+    let states = per_event(&log, &ALL);
+    let first = states.iter().filter(|state| state.count == 0).map(|state| bytes(&log, state));
+    assert!(first.into_iter().any(|data| (data[0], data[2048]) == (1, 0)));
 }

@@ -81,3 +81,22 @@ fn the_bytes_of_an_entry_do_not_change() {
     assert_eq!(bytes.len(), HEAD + ENTRY);
     assert_eq!(bytes[HEAD + 48..], checksum(&bytes[HEAD..HEAD + 48]).to_le_bytes());
 }
+
+#[test]
+fn a_lost_flush_covers_nothing_and_is_so_in_the_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    for mut log in [WriteLog::in_memory(), WriteLog::in_file(&path).unwrap()] {
+        fill(&mut log);
+        assert!(log.durable(usize::MAX)[0]);
+        assert!(!log.lose_flush(0).unwrap() && !log.lose_flush(99).unwrap());
+        assert!(log.lose_flush(2).unwrap() && !log.lose_flush(2).unwrap());
+        assert!(!log.durable(usize::MAX)[0], "nothing else covers it");
+        let mut data = [0; 512];
+        log.data(&log.entries()[0], 0, &mut data).unwrap();
+        assert_eq!(data, [1; 512]);
+    }
+    let read = WriteLog::open(&path).unwrap();
+    assert_eq!(read.entries()[2].kind, EntryKind::FlushLost);
+    assert_eq!(read.entries().len(), 7);
+}
