@@ -52,6 +52,9 @@ pub struct CrashCheck {
     pub fs: FsLevel,
     pub size_bytes: u64,
     pub disks: u32,
+    /// With all lines of the kernel and the text of the check.
+    #[serde(default)]
+    pub is_detailed: bool,
 }
 
 /// What was done, in the time of the guest, which is that of the disk's write log.
@@ -171,7 +174,7 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
         let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
-        all.push(check::check(&fs, mnt));
+        all.push(check::check(&fs, mnt, task.is_detailed));
     }
     Ok(all)
 }

@@ -9,10 +9,12 @@ use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
+use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
-use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
+use fsarena_safety::recovery::cut_recovery;
+use fsarena_safety::state::{Class, CrashPoints, CrashState, EventStates, pieces, uniform, view};
 use fsarena_safety::workload::Kind;
-use fsarena_vdisk::{Discarded, Store, WriteLog};
+use fsarena_vdisk::{Discarded, EntryKind, SECTOR_BYTES, Store, View, WriteLog};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -32,26 +34,69 @@ pub struct CrashOrder<'a> {
     pub seed: u64,
     pub duration_ns: u64,
     pub prefill_bytes: u64,
-    /// Crash points, and their classes in turns.
-    pub points: u32,
-    pub classes: Vec<Class>,
+    pub points: PointsOrder,
+    /// The power goes once more while every so manieth state is recovered; 0: never.
+    pub recovery_every: u32,
+    /// This flush of the work, counted from 1, is reported and does nothing.
+    pub lose_flush: Option<u32>,
     /// Guests that check states at one time.
     pub guests_at_once: usize,
+}
+
+/// Where the power goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PointsOrder {
+    /// At so many uniform times, with these classes in turns: for rates.
+    Uniform { points: u32, classes: Vec<Class> },
+    /// At the entries of the log, at most so many states: for finding bugs.
+    PerEvent { states_most: u32, samples: u32, singles: u32 },
 }
 
 /// What came of it.
 #[derive(Debug)]
 pub struct CrashRun {
     pub work: WorkRecord,
+    /// All that was written, from the empty disk on.
+    pub log: WriteLog,
+    /// Of how many the states were taken, where they are at the entries of the log.
+    pub hunted: Option<HuntCounts>,
+    /// When the flush that was to be lost completed; `None`: none was, or there are fewer.
+    pub lost_flush_ns: Option<u64>,
+    pub recoveries: Vec<RecoveredState>,
     /// Each with the place of its observation: states with equal contents have one.
     states: Vec<(CrashState, usize)>,
     observations: Vec<Observation>,
+}
+
+/// How many entries and states there were; see [`Hunt`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HuntCounts {
+    pub events: u32,
+    pub events_taken: u32,
+    pub states_made: u32,
+}
+
+/// A second power cut, while a state was recovered.
+#[derive(Debug)]
+pub struct RecoveredState {
+    /// The first one.
+    pub state: CrashState,
+    /// What recovery wrote, and the cut in it.
+    pub log: WriteLog,
+    pub cut: CrashState,
+    pub seen: Observation,
 }
 
 impl CrashRun {
     /// The states, each with what was seen in it.
     pub fn observed(&self) -> impl Iterator<Item = (&CrashState, &Observation)> {
         self.states.iter().map(|(state, place)| (state, &self.observations[*place]))
+    }
+
+    /// So many different states were looked at.
+    #[must_use]
+    pub fn different(&self) -> usize {
+        self.observations.len()
     }
 }
 
@@ -84,43 +129,86 @@ pub fn crash_run(
     order: &CrashOrder<'_>,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrashRun, CrashRunError> {
-    let (work, log) = work(order, stop)?;
-    let points = CrashPoints {
-        from_ns: work.begin_ns,
-        to_ns: work.end_ns,
-        points: order.points,
-        seed: order.seed,
-        classes: order.classes.clone(),
+    let (work, mut log) = work(order, stop)?;
+    let lost_flush_ns = match order.lose_flush {
+        Some(number) => lose_flush(&mut log, work.begin_ns, number)?,
+        None => None,
     };
-    let states = uniform(&log, &points);
-    let base = Store::in_memory(order.disk.size_bytes, Discarded::Zeros);
+    let (states, hunted) = states(order, &work, &log);
     // States with equal contents are checked once.
     let mut place_of: HashMap<u64, usize> = HashMap::new();
-    let mut different: Vec<&CrashState> = Vec::new();
+    let mut different: Vec<ToCheck<'_>> = Vec::new();
     let mut places = Vec::with_capacity(states.len());
-    for state in &states {
-        places.push(*place_of.entry(state.contents).or_insert_with(|| {
-            different.push(state);
+    let every = order.recovery_every as usize;
+    let is_recovered = |number: usize| every > 0 && number.is_multiple_of(every);
+    for (number, state) in states.iter().enumerate() {
+        let place = *place_of.entry(state.contents).or_insert_with(|| {
+            different.push(ToCheck { state, recovery: None, is_logged: false });
             different.len() - 1
-        }));
+        });
+        different[place].is_logged |= is_recovered(number);
+        places.push(place);
     }
-    let recorded = Recorded { base: &base, log: &log };
-    let mut observations = check_all(order, recorded, &different, stop)?;
-    // What other disks of the guest may have done is ruled out.
-    for (state, seen) in different.iter().zip(&mut observations) {
-        if is_doubtful(seen) {
-            *seen = check_one(order, recorded, state, stop)?;
-        }
-    }
+    let checker = order.checker(&log);
+    let checked = check_all(order, &checker, &different, stop)?;
+    let cuts = states.iter().zip(&places).enumerate();
+    let cuts = cuts.filter(|(number, _)| is_recovered(*number));
+    let cuts: Vec<Cut<'_>> = cuts
+        .filter_map(|(number, (state, place))| {
+            let seed = order.seed.wrapping_add(number as u64);
+            Cut::in_recovery(state, &checked[*place], seed)
+        })
+        .collect();
+    let recoveries = check_cuts(order, &checker, &cuts, stop)?;
+    let observations = checked.into_iter().map(|one| one.seen).collect();
     let states = states.into_iter().zip(places).collect();
-    Ok(CrashRun { work, states, observations })
+    Ok(CrashRun { work, log, hunted, lost_flush_ns, recoveries, states, observations })
 }
 
-/// The contents before the log of the work, and the log.
-#[derive(Clone, Copy)]
-struct Recorded<'a> {
-    base: &'a Store,
-    log: &'a WriteLog,
+/// When this flush of the work completed, which now counts no more.
+fn lose_flush(
+    log: &mut WriteLog,
+    begin_ns: u64,
+    number: u32,
+) -> Result<Option<u64>, DiskOrderError> {
+    let of_work = log
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.kind == EntryKind::Flush && entry.submitted_ns >= begin_ns);
+    let nth = (number as usize).saturating_sub(1);
+    let found = of_work.map(|(place, entry)| (place, entry.completed_ns)).nth(nth);
+    let Some((place, completed_ns)) = found else { return Ok(None) };
+    log.lose_flush(place)?;
+    Ok(Some(completed_ns))
+}
+
+fn states(
+    order: &CrashOrder<'_>,
+    work: &WorkRecord,
+    log: &WriteLog,
+) -> (Vec<CrashState>, Option<HuntCounts>) {
+    let (from_ns, to_ns, seed) = (work.begin_ns, work.end_ns, order.seed);
+    match &order.points {
+        PointsOrder::Uniform { points, classes } => {
+            let (points, classes) = (*points, classes.clone());
+            (uniform(log, &CrashPoints { from_ns, to_ns, points, seed, classes }), None)
+        }
+        PointsOrder::PerEvent { states_most, samples, singles } => {
+            let of_event = EventStates { samples: *samples, singles: *singles, seed };
+            let bounds = HuntBounds { from_ns, to_ns, states_most: *states_most, of_event };
+            let Hunt { states, events, events_taken, states_made } = hunt(log, &bounds);
+            (states, Some(HuntCounts { events, events_taken, states_made }))
+        }
+    }
+}
+
+impl<'a> CrashOrder<'a> {
+    fn checker(&self, log: &'a WriteLog) -> Checker<'a> {
+        let base = Store::in_memory(self.disk.size_bytes, Discarded::Zeros);
+        let Self { fs, options, program, seed, .. } = *self;
+        Checker { fs, options, program, seed, base, log }
+    }
 }
 
 fn work(
@@ -136,38 +224,181 @@ fn work(
         prefill_bytes: order.prefill_bytes,
     });
     let mut disk = order.disk.make_logged(order.seed, WriteLog::in_memory())?;
-    let text = run(order, &task, &mut [&mut disk], stop)?;
+    let options = GuestOptions { seed: order.seed, ..order.options.clone() };
+    let text = run(&options, order.program, &task, &mut [&mut disk], stop)?;
     let (_, log) = disk.into_contents();
     Ok((serde_json::from_str(&text)?, log.unwrap_or_else(WriteLog::in_memory)))
 }
 
 fn run(
-    order: &CrashOrder<'_>,
+    options: &GuestOptions,
+    program: &Program,
     task: &CrashTask,
     disks: &mut [&mut dyn Disk],
     stop: &dyn Fn() -> bool,
 ) -> Result<String, CrashRunError> {
     let task = Task::Crash { task: serde_json::to_string(task)? };
-    let options = GuestOptions { seed: order.seed, ..order.options.clone() };
-    match Guest::new(&options, order.program).run_task(&task, disks, stop)?.record {
+    match Guest::new(options, program).run_task(&task, disks, stop)?.record {
         Record::Crash(record) => Ok(record),
         _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
     }
 }
 
-/// Observations of a group of states.
-type Seen = Result<Vec<Observation>, CrashRunError>;
+/// One state, and what is asked of it.
+#[derive(Clone, Copy)]
+struct ToCheck<'s> {
+    state: &'s CrashState,
+    /// What recovery wrote over it, and the power cut in that.
+    recovery: Option<(&'s WriteLog, &'s CrashState)>,
+    /// Whether what is written to it is wanted.
+    is_logged: bool,
+}
 
-/// One observation a state, in their order; guests take groups of states in turns.
+struct Checked {
+    seen: Observation,
+    log: Option<WriteLog>,
+}
+
+/// What is on the medium in a state of a log over `base`, or after a power cut in its recovery.
+///
+/// # Errors
+/// Of the logs' files.
+pub fn contents<'v>(
+    base: &'v Store,
+    log: &'v WriteLog,
+    state: &CrashState,
+    recovery: Option<(&WriteLog, &CrashState)>,
+) -> std::io::Result<View<'v>> {
+    let mut view = view(base, log, state);
+    let Some((log, cut)) = recovery else { return Ok(view) };
+    let mut data = Vec::new();
+    for piece in pieces(log, cut) {
+        let entry = &log.entries()[piece.entry as usize];
+        if entry.kind.is_write() {
+            data.resize(usize::try_from(piece.sectors * SECTOR_BYTES).unwrap_or(0), 0);
+            log.data(entry, piece.sector, &mut data)?;
+            view.write(piece.sector, &data)?;
+        }
+    }
+    Ok(view)
+}
+
+/// Guests that look at the states of a log.
+pub struct Checker<'a> {
+    pub fs: &'a FsLevel,
+    pub options: &'a GuestOptions,
+    pub program: &'a Program,
+    /// Of the guests.
+    pub seed: u64,
+    /// The contents before the log.
+    pub base: Store,
+    pub log: &'a WriteLog,
+}
+
+impl Checker<'_> {
+    /// Looks at one state, with all that kernel and check say. A guest that does not survive it is
+    /// what was seen.
+    ///
+    /// # Errors
+    /// When the caller asked to stop.
+    pub fn look(
+        &self,
+        state: &CrashState,
+        recovery: Option<(&WriteLog, &CrashState)>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Observation, CrashRunError> {
+        let one = ToCheck { state, recovery, is_logged: false };
+        Ok(self.check_one(&one, true, stop)?.seen)
+    }
+
+    fn check_one(
+        &self,
+        one: &ToCheck<'_>,
+        is_detailed: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Checked, CrashRunError> {
+        match self.check(&[*one], is_detailed, stop) {
+            Ok(mut checked) => Ok(checked.remove(0)),
+            Err(error) if error.is_stop() => Err(error),
+            Err(error) => {
+                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
+                let seen = Observation {
+                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
+                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
+                    ..Observation::default()
+                };
+                Ok(Checked { seen, log: None })
+            }
+        }
+    }
+
+    fn check(
+        &self,
+        states: &[ToCheck<'_>],
+        is_detailed: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Checked>, CrashRunError> {
+        let size_bytes = self.base.size_bytes();
+        let disks = u32::try_from(states.len()).unwrap_or(0);
+        let task =
+            CrashTask::Check(CrashCheck { fs: self.fs.clone(), size_bytes, disks, is_detailed });
+        let mut views = Vec::with_capacity(states.len());
+        for ToCheck { state, recovery, is_logged } in states {
+            let view = contents(&self.base, self.log, state, *recovery);
+            let view = view.map_err(DiskOrderError::from)?;
+            let made = if *is_logged { CrashViewDisk::logged } else { CrashViewDisk::new };
+            views.push(made(view, size_bytes));
+        }
+        let mut disks: Vec<&mut dyn Disk> =
+            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        let options = GuestOptions { seed: self.seed, ..self.options.clone() };
+        let text = run(&options, self.program, &task, &mut disks, stop)?;
+        let all: Vec<Observation> = serde_json::from_str(&text)?;
+        if all.len() != states.len() {
+            return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
+        }
+        let checked = all.into_iter().zip(views);
+        Ok(checked.map(|(seen, view)| Checked { seen, log: view.into_log() }).collect())
+    }
+
+    /// A check of a group; where its guest does not survive it, of each state in a guest of its
+    /// own.
+    fn check_group(
+        &self,
+        states: &[ToCheck<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Checked>, CrashRunError> {
+        let done = match self.check(states, false, stop) {
+            Err(error) if !error.is_stop() => {
+                return states.iter().map(|one| self.check_one(one, false, stop)).collect();
+            }
+            done => done?,
+        };
+        // What other disks of the guest may have done is ruled out.
+        let again = |(one, checked): (&ToCheck<'_>, Checked)| {
+            if is_doubtful(&checked.seen) { self.check_one(one, false, stop) } else { Ok(checked) }
+        };
+        states.iter().zip(done).map(again).collect()
+    }
+}
+
+/// Whether it could not be mounted at the first attempt, or not be unmounted.
+fn is_doubtful(seen: &Observation) -> bool {
+    let first = seen.mounts.first();
+    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+}
+
+/// What was seen in each state, in their order; guests take groups of states in turns.
 fn check_all(
     order: &CrashOrder<'_>,
-    recorded: Recorded<'_>,
-    states: &[&CrashState],
+    checker: &Checker<'_>,
+    states: &[ToCheck<'_>],
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Observation>, CrashRunError> {
-    let groups: Vec<&[&CrashState]> = states.chunks(DISKS_MOST).collect();
+) -> Result<Vec<Checked>, CrashRunError> {
+    type Group = Result<Vec<Checked>, CrashRunError>;
+    let groups: Vec<&[ToCheck<'_>]> = states.chunks(DISKS_MOST).collect();
     let next = Mutex::new(0..groups.len());
-    let done: Mutex<Vec<Option<Seen>>> = Mutex::new(groups.iter().map(|_| None).collect());
+    let done: Mutex<Vec<Option<Group>>> = Mutex::new(groups.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
         for lane in 0..order.guests_at_once.max(1) {
             let (next, done, groups) = (&next, &done, &groups);
@@ -176,10 +407,10 @@ fn check_all(
                 loop {
                     let taken = next.lock().ok().and_then(|mut next| next.next());
                     let Some(number) = taken else { return };
-                    let seen = check_group(order, recorded, groups[number], stop);
-                    let is_failed = seen.is_err();
+                    let checked = checker.check_group(groups[number], stop);
+                    let is_failed = checked.is_err();
                     if let Ok(mut done) = done.lock() {
-                        done[number] = Some(seen);
+                        done[number] = Some(checked);
                     }
                     if is_failed {
                         return;
@@ -197,70 +428,65 @@ fn check_all(
     Ok(all)
 }
 
-/// Whether it could not be mounted at the first attempt, or not be unmounted.
-fn is_doubtful(seen: &Observation) -> bool {
-    let first = seen.mounts.first();
-    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+/// A power cut in the recovery of a state.
+struct Cut<'c> {
+    state: &'c CrashState,
+    log: &'c WriteLog,
+    cut: CrashState,
 }
 
-/// A check of a group; where its guest does not survive it, of each state in a guest of its own.
-fn check_group(
-    order: &CrashOrder<'_>,
-    recorded: Recorded<'_>,
-    states: &[&CrashState],
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Observation>, CrashRunError> {
-    match check(order, recorded, states, stop) {
-        Err(error) if !error.is_stop() => {
-            states.iter().map(|state| check_one(order, recorded, state, stop)).collect()
-        }
-        done => done,
+impl<'c> Cut<'c> {
+    /// `None`: recovery wrote nothing, or it was not mounted in any way.
+    fn in_recovery(state: &'c CrashState, checked: &'c Checked, seed: u64) -> Option<Self> {
+        let (log, mount) = (checked.log.as_ref()?, checked.seen.mount()?);
+        let until_ns = mount.began_ns + mount.duration_ns;
+        let cut = cut_recovery(log, until_ns, state.class, seed)?;
+        Some(Self { state, log, cut })
     }
 }
 
-/// A check of one state. A guest that does not survive it is what was seen.
-fn check_one(
+fn check_cuts(
     order: &CrashOrder<'_>,
-    recorded: Recorded<'_>,
-    state: &CrashState,
+    checker: &Checker<'_>,
+    cuts: &[Cut<'_>],
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Observation, CrashRunError> {
-    match check(order, recorded, &[state], stop) {
-        Ok(mut seen) => Ok(seen.remove(0)),
-        Err(error) if error.is_stop() => Err(error),
-        Err(error) => {
-            let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
-            Ok(Observation {
-                mounts: vec![MountAttempt { rung, errno, duration_ns: 0 }],
-                kernel_messages: vec![format!("the guest did not survive it: {error}")],
-                ..Observation::default()
-            })
-        }
-    }
-}
-
-fn check(
-    order: &CrashOrder<'_>,
-    recorded: Recorded<'_>,
-    states: &[&CrashState],
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Observation>, CrashRunError> {
-    let task = CrashTask::Check(CrashCheck {
-        fs: order.fs.clone(),
-        size_bytes: order.disk.size_bytes,
-        disks: u32::try_from(states.len()).unwrap_or(0),
-    });
-    let size_bytes = order.disk.size_bytes;
-    let mut views: Vec<CrashViewDisk<'_>> = states
+) -> Result<Vec<RecoveredState>, CrashRunError> {
+    let to_check: Vec<ToCheck<'_>> = cuts
         .iter()
-        .map(|state| CrashViewDisk::new(view(recorded.base, recorded.log, state), size_bytes))
+        .map(|Cut { state, log, cut }| ToCheck {
+            state,
+            recovery: Some((log, cut)),
+            is_logged: false,
+        })
         .collect();
-    let mut disks: Vec<&mut dyn Disk> =
-        views.iter_mut().map(|view| view as &mut dyn Disk).collect();
-    let text = run(order, &task, &mut disks, stop)?;
-    let seen: Vec<Observation> = serde_json::from_str(&text)?;
-    if seen.len() == states.len() {
-        return Ok(seen);
+    let checked = check_all(order, checker, &to_check, stop)?;
+    let recovered = |(Cut { state, log, cut }, checked): (&Cut<'_>, Checked)| {
+        Ok(RecoveredState {
+            state: (*state).clone(),
+            log: first_entries(log, cut.count).map_err(DiskOrderError::from)?,
+            cut: cut.clone(),
+            seen: checked.seen,
+        })
+    };
+    cuts.iter().zip(checked).map(recovered).collect()
+}
+
+/// A log with the first entries of another one.
+fn first_entries(log: &WriteLog, count: u32) -> std::io::Result<WriteLog> {
+    use fsarena_vdisk::{Completion, Outcome, Request};
+    let mut first = WriteLog::in_memory();
+    for entry in log.entries().iter().take(count as usize) {
+        let sectors = u32::try_from(entry.sectors).unwrap_or(u32::MAX);
+        let mut data = Vec::new();
+        let request = if entry.kind.is_write() {
+            data.resize(usize::try_from(entry.sectors * SECTOR_BYTES).unwrap_or(0), 0);
+            log.data(entry, entry.sector, &mut data)?;
+            Request::write(0, entry.sector, sectors)
+        } else {
+            Request::flush(0)
+        };
+        let done = Completion { tag: 0, at_ns: entry.completed_ns, outcome: Outcome::Done };
+        first.completed(&request, entry.submitted_ns, &done, &data)?;
     }
-    Err(CrashRunError::Missing { asked: states.len(), seen: seen.len() })
+    Ok(first)
 }

@@ -114,7 +114,14 @@ pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
         let what = format!("{who}the kernel told of damage at {times} crash points");
         out.push(("mind: ", what));
     }
-    let lead = if row.state.starts_with("lying") { "the disk lied: " } else { "broken: " };
+    let lead = match &row.disk_fault {
+        Some(_) if row.state.starts_with("lying") => "the disk lied: ",
+        Some(fault) => {
+            out.push(("mind: ", format!("{who}{fault}: what is broken is broken by the disk")));
+            "the disk's fault: "
+        }
+        None => "broken: ",
+    };
     for (sentence, times) in &row.broken {
         out.push((lead, format!("{who}{times} checks of files: {sentence}")));
     }
@@ -183,7 +190,15 @@ mod tests {
             told_by_kernel: 1,
             broken: vec![("fsync(2): kept".to_owned(), 2)],
             cases: vec!["seed 1, cut at 3.000 s: f: gone".to_owned()],
+            disk_fault: Some("it reported flushes and kept the data".to_owned()),
         };
+        let lost = SafetyRow {
+            state: "dropall".to_owned(),
+            disk_fault: Some("the disk lost flush 7 of the work".to_owned()),
+            ..row.clone()
+        };
+        let honest = SafetyRow { disk_fault: None, ..lost.clone() };
+        assert!(honest.breaks_the_contract() && !lost.breaks_the_contract());
         let head = SafetyHead {
             kernel: "6.12.117-2df9".to_owned(),
             memory_bytes: 256 << 20,
@@ -195,7 +210,7 @@ mod tests {
             seed: 7,
         };
         let style = Style { colour: false, ..Style::default() };
-        let text = safety_text(&head, &[row], 160, style);
+        let text = safety_text(&head, &[row, lost], 160, style);
         for said in [
             "hdd-2007 of 8 GiB, 2 runs of 120 s (seeds 7 to 8)",
             "repaired first",
@@ -203,6 +218,8 @@ mod tests {
             "the disk lied: ext4, journal, lying=2: 2 checks of files: fsync(2): kept",
             "such as seed 1, cut at 3.000 s: f: gone",
             "the kernel told of damage at 1 crash points",
+            "dropall: the disk lost flush 7 of the work: what is broken is broken by the disk",
+            "the disk's fault: ext4, journal, dropall: 2 checks of files: fsync(2): kept",
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }

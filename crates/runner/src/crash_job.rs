@@ -1,7 +1,7 @@
 //! One crash run: work in a guest, power cuts, looks at what is left, and the record of it.
 
 use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
-use fsarena_places::crash_run::{CrashOrder, CrashRun, CrashRunError, crash_run};
+use fsarena_places::crash_run::{CrashOrder, CrashRun, CrashRunError, PointsOrder, crash_run};
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_safety::Findings;
@@ -37,7 +37,24 @@ pub struct CrashJob<'a> {
     /// Power cuts at uniform times, which have these classes in turns.
     pub points: u32,
     pub classes: &'a [Class],
+    pub more: CrashExtras,
 }
+
+/// What is asked for beside power cuts at uniform times on an honest disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CrashExtras {
+    /// The power goes once more while every so manieth state is recovered; 0: never.
+    pub recovery_every: u32,
+    /// This flush of the work, counted from 1, is reported and does nothing.
+    pub lose_flush: Option<u32>,
+    /// Power cuts at the entries of the write log instead, at most so many states: for finding
+    /// bugs, never for rates.
+    pub hunted_states: Option<u32>,
+}
+
+/// Of more than six open writes: parts that are drawn, and single ones that are taken.
+const HUNT_SAMPLES: u32 = 16;
+const HUNT_SINGLES: u32 = 8;
 
 /// Why there is no record.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +82,14 @@ impl CrashJob<'_> {
     /// # Errors
     /// When a guest has no record, or was stopped.
     pub fn run(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<CrashRecord, CrashJobError> {
+        self.record(&self.crash_run(stop)?)
+    }
+
+    /// The same without the judgement.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn crash_run(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<CrashRun, CrashJobError> {
         let levels = &self.contender.levels;
         let DeviceLevel::Virtual { size_bytes, model, syscall_ns, .. } = &levels.device else {
             return Err(CrashJobError::OtherPlace(self.contender.label.clone()));
@@ -73,6 +98,13 @@ impl CrashJob<'_> {
             syscall_ns: *syscall_ns,
             limit: LIMIT,
             ..GuestOptions::new(self.kernel)
+        };
+        let points = match self.more.hunted_states {
+            None => PointsOrder::Uniform { points: self.points, classes: self.classes.to_vec() },
+            Some(states_most) => {
+                let (samples, singles) = (HUNT_SAMPLES, HUNT_SINGLES);
+                PointsOrder::PerEvent { states_most, samples, singles }
+            }
         };
         let order = CrashOrder {
             fs: &levels.fs,
@@ -83,18 +115,29 @@ impl CrashJob<'_> {
             seed: self.seed,
             duration_ns: self.seconds * SECOND_NS,
             prefill_bytes: PREFILL_BYTES,
-            points: self.points,
-            classes: self.classes.to_vec(),
+            points,
+            recovery_every: self.more.recovery_every,
+            lose_flush: self.more.lose_flush,
             guests_at_once: std::thread::available_parallelism().map_or(1, usize::from),
         };
-        self.record(&crash_run(&order, stop)?)
+        Ok(crash_run(&order, stop)?)
     }
 
-    fn record(&self, ran: &CrashRun) -> Result<CrashRecord, CrashJobError> {
-        let promises = promises(&self.contender.levels.fs);
-        let oracle = Oracle::new(&ran.work.ops, self.seed, promises)?;
+    /// What is documented for its file system with its options.
+    #[must_use]
+    pub fn promises(&self) -> Promises {
+        promises(&self.contender.levels.fs)
+    }
+
+    /// The judgement of a crash run of this job.
+    ///
+    /// # Errors
+    /// An op journal that cannot be.
+    pub fn record(&self, ran: &CrashRun) -> Result<CrashRecord, CrashJobError> {
+        let oracle = Oracle::new(&ran.work.ops, self.seed, self.promises())?;
         let findings: Vec<Findings> =
             ran.observed().map(|(state, seen)| oracle.judge(state, seen)).collect();
+        let recovered = ran.recoveries.iter().map(|one| oracle.judge(&one.state, &one.seen));
         let mut firsts = ran.observed().filter_map(|(_, seen)| seen.mounts.first());
         Ok(CrashRecord {
             schema: RECORD_SCHEMA,
@@ -106,7 +149,20 @@ impl CrashJob<'_> {
             mount_options: ran.work.mount_options.clone(),
             is_repaired_first: firsts.any(|mount| mount.rung == Rung::AfterRepair),
             findings,
+            recovered: recovered.collect(),
+            disk_fault: self.disk_fault(ran),
         })
+    }
+
+    /// What the disk did that an honest one does not.
+    fn disk_fault(&self, ran: &CrashRun) -> Option<String> {
+        let at_ns = ran.lost_flush_ns?.saturating_sub(ran.work.begin_ns);
+        let number = self.more.lose_flush.unwrap_or(0);
+        let at_s = at_ns as f64 / SECOND_NS as f64;
+        Some(format!(
+            "the disk lost flush {number} of the work (seed {}: at {at_s:.3} s)",
+            self.seed
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A contender whose guests fail with a workload is not tried with it again in this RUN.
 
-use crate::crash_job::CrashJob;
+use crate::crash_job::{CrashExtras, CrashJob};
 use crate::request::{CrashProgress, Progress, Request, RunError};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{RunHeader, RunState};
@@ -165,6 +165,7 @@ fn carry_out(
         seconds: safety.seconds,
         points: safety.points,
         classes: &classes,
+        more: CrashExtras::default(),
     };
     match job.run(stop) {
         Ok(record) => Ok(CrashOutcome::Done(Box::new(record))),

@@ -5,6 +5,10 @@
 //! written to it later, and the size is one that the file had since. Nothing is demanded of an
 //! inode of which nothing was synced.
 
+mod sectors;
+
+pub use sectors::SectorRun;
+
 use crate::findings::ReplaceDamage;
 use crate::history::{Contents, Effect, ExpectedSector, FileHistory, Step};
 use crate::observation::ObservedFile;

@@ -29,6 +29,7 @@ mod survivors;
 mod sweep;
 pub mod workload;
 
+pub use file::SectorRun;
 pub use findings::{
     AppendTails, Findings, LossWindow, ReplaceDamage, ReplacedTargets, StrayBytes, Violation,
 };

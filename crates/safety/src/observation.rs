@@ -27,6 +27,9 @@ pub struct MountAttempt {
     /// `None`: it is mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errno: Option<i32>,
+    /// In the time of the guest.
+    #[serde(default)]
+    pub began_ns: u64,
     /// Of the mount, with whatever was recovered.
     pub duration_ns: u64,
 }
@@ -70,8 +73,9 @@ pub struct Run {
 /// What was seen in one state.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Observation {
-    /// In the order in which they were made. The first one without an errno is the one whose files
-    /// follow; without such there are no files.
+    /// In the order in which they were made. The last one without an errno is the one whose files
+    /// follow; without such there are no files. It is not the first one where that recovered
+    /// nothing and a repair came after it.
     pub mounts: Vec<MountAttempt>,
     /// All regular files but those in `lost+found`.
     pub files: Vec<ObservedFile>,
@@ -91,13 +95,24 @@ pub struct Observation {
     /// Lines of the kernel that tell of damage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_messages: Vec<String>,
+    /// All lines of the kernel, and those of fsck, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_log: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fsck_output: Vec<String>,
 }
 
 impl Observation {
     /// The way in which it was mounted; `None`: in none.
     #[must_use]
     pub fn mounted(&self) -> Option<Rung> {
-        self.mounts.iter().find(|mount| mount.errno.is_none()).map(|mount| mount.rung)
+        self.mount().map(|mount| mount.rung)
+    }
+
+    /// The attempt whose files were read.
+    #[must_use]
+    pub fn mount(&self) -> Option<&MountAttempt> {
+        self.mounts.iter().rfind(|mount| mount.errno.is_none())
     }
 }
 
@@ -177,8 +192,8 @@ mod tests {
             errno: None,
         };
         let mounts = vec![
-            MountAttempt { rung: Rung::ReadWrite, errno: Some(117), duration_ns: 5 },
-            MountAttempt { rung: Rung::ReadOnly, errno: None, duration_ns: 6 },
+            MountAttempt { rung: Rung::ReadWrite, errno: Some(117), began_ns: 1, duration_ns: 5 },
+            MountAttempt { rung: Rung::ReadOnly, errno: None, began_ns: 8, duration_ns: 6 },
         ];
         let seen = Observation { mounts, files: vec![file], ..Observation::default() };
         assert_eq!(seen.mounted(), Some(Rung::ReadOnly));

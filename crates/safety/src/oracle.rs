@@ -4,7 +4,7 @@
 //! those documented promises that the caller states. Everything else is counted. On an honest disk
 //! it must find no violation of the contract, however the file system orders what is not synced.
 
-use crate::file::{AppendTail, Fate, FileAtCrash};
+use crate::file::{AppendTail, Fate, FileAtCrash, SectorRun};
 use crate::findings::{
     AppendTails, Findings, LossWindow, ReplaceDamage, ReplacedTargets, StrayBytes, Violation,
 };
@@ -72,6 +72,19 @@ impl Oracle {
         judgement.findings
     }
 
+    /// What was found of a file of the workload, sector by sector, beside what may be there. Empty
+    /// where there is no such file.
+    #[must_use]
+    pub fn sectors(&self, state: &CrashState, seen: &Observation, path: &str) -> Vec<SectorRun> {
+        let Some(named) = file_of(path).filter(|named| !named.is_temporary) else {
+            return Vec::new();
+        };
+        let Some(history) = self.history.files.get(&named.file) else { return Vec::new() };
+        let stamp = Stamp { seed: self.history.seed, file: named.file, version: 0 };
+        let found = seen.files.iter().find(|file| file.path == path);
+        FileAtCrash::new(history, stamp, state.at_ns, found).sector_runs()
+    }
+
     /// A temporary file: any version of the file that it was to become is in its place.
     fn stray(&self, judgement: &mut Judgement, file: u32, seen: &ObservedFile) {
         let seed = self.history.seed;
@@ -88,7 +101,6 @@ impl Oracle {
 
 /// Findings before any file is looked at.
 fn unjudged(state: &CrashState, seen: &Observation) -> Findings {
-    let mounted = seen.mounts.iter().find(|mount| mount.errno.is_none());
     Findings {
         at_ns: state.at_ns,
         class: state.class,
@@ -106,7 +118,7 @@ fn unjudged(state: &CrashState, seen: &Observation) -> Findings {
         stray: StrayBytes::default(),
         is_prefix: true,
         mounted: seen.mounted(),
-        mount_ns: mounted.map(|mount| mount.duration_ns),
+        mount_ns: seen.mount().map(|mount| mount.duration_ns),
         needs_repair: seen.fsck.map(|fsck| !fsck.is_clean),
         is_usable: seen.is_usable,
         lost_and_found: seen.lost_and_found,

@@ -29,7 +29,16 @@ pub struct CrashRecord {
     pub is_repaired_first: bool,
     /// One for each crash point.
     pub findings: Vec<Findings>,
+    /// One for each second power cut, while the file system recovered from the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<Findings>,
+    /// What the disk did that an honest one does not: broken promises are the disk's then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_fault: Option<String>,
 }
+
+/// Behind the name of a class: after a second power cut, in the recovery from the first one.
+pub const RECOVERY_SUFFIX: &str = "+recovery";
 
 /// A crash run of a RUN's plan, as it is stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -4,8 +4,7 @@
 use fsarena_model::run::RunPlan;
 use fsarena_safety::figures::{FigureError, FigureOptions, Figures, Share, figures};
 use fsarena_safety::promise::PromiseClass;
-use fsarena_safety::record::CrashRecord;
-use fsarena_safety::record::{CrashOutcome, StoredCrashRun};
+use fsarena_safety::record::{CrashOutcome, CrashRecord, RECOVERY_SUFFIX, StoredCrashRun};
 use fsarena_safety::state::Class;
 use fsarena_safety::{Findings, Violation};
 use schemars::JsonSchema;
@@ -72,6 +71,17 @@ pub struct SafetyRow {
     pub broken: Vec<(String, u64)>,
     /// First cases of broken promises, each with its seed and time.
     pub cases: Vec<String>,
+    /// What the disk did that an honest one does not: broken promises are the disk's then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_fault: Option<String>,
+}
+
+impl SafetyRow {
+    /// Whether what fsync promises was broken, and the disk was honest.
+    #[must_use]
+    pub fn breaks_the_contract(&self) -> bool {
+        self.acknowledged_lost.crash_points > 0 && self.disk_fault.is_none()
+    }
 }
 
 /// What the crash runs of a RUN have shown.
@@ -200,26 +210,53 @@ fn rows_with_figures(
     records: &[CrashRecord],
 ) -> Result<Vec<(SafetyRow, Figures)>, FigureError> {
     let facts = Facts::from_records(records);
-    let runs: Vec<Vec<Findings>> = records.iter().map(|record| record.findings.clone()).collect();
-    let row = |(class, figures): (Class, Figures)| {
-        (safety_row(names, class, &figures, &facts, records), figures)
-    };
-    Ok(figures(&runs, &FigureOptions::default())?.into_iter().map(row).collect())
+    let mut rows = Vec::new();
+    for is_recovery in [false, true] {
+        let of = |class| Which { class, is_recovery };
+        let runs = records.iter().map(|record| of(Class::Prefix).all(record).to_vec());
+        let runs: Vec<Vec<Findings>> = runs.collect();
+        for (class, figures) in figures(&runs, &FigureOptions::default())? {
+            rows.push((safety_row(names, of(class), &figures, &facts, records), figures));
+        }
+    }
+    Ok(rows)
+}
+
+/// A class of states, and whether they are those of second power cuts.
+#[derive(Clone, Copy)]
+struct Which {
+    class: Class,
+    is_recovery: bool,
+}
+
+impl Which {
+    fn name(self) -> String {
+        let suffix = if self.is_recovery { RECOVERY_SUFFIX } else { "" };
+        format!("{}{suffix}", self.class.name())
+    }
+
+    /// Findings of all classes.
+    fn all(self, record: &CrashRecord) -> &[Findings] {
+        if self.is_recovery { &record.recovered } else { &record.findings }
+    }
+
+    fn of(self, record: &CrashRecord) -> impl Iterator<Item = &Findings> {
+        self.all(record).iter().filter(move |found| found.class == self.class)
+    }
 }
 
 fn safety_row(
     (contender, workload): (&str, &str),
-    class: Class,
+    which: Which,
     figures: &Figures,
     facts: &Facts,
     records: &[CrashRecord],
 ) -> SafetyRow {
-    let of_class = |found: &&Findings| found.class == class;
-    let findings: Vec<&Findings> =
-        records.iter().flat_map(|record| &record.findings).filter(of_class).collect();
+    let findings: Vec<&Findings> = records.iter().flat_map(|record| which.of(record)).collect();
+    let disk_fault = disk_fault(which.class, records);
     // A disk that lies breaks what it promised, and nobody else does.
     let counts = |violation: &&Violation| {
-        !class.is_lying() || violation.promise.class() == PromiseClass::Contract
+        disk_fault.is_none() || violation.promise.class() == PromiseClass::Contract
     };
     let mut broken: BTreeMap<String, u64> = BTreeMap::new();
     for violation in findings.iter().flat_map(|found| &found.violations).filter(counts) {
@@ -229,7 +266,7 @@ fn safety_row(
     SafetyRow {
         contender: contender.to_owned(),
         workload: workload.to_owned(),
-        state: class.name(),
+        state: which.name(),
         runs: figures.runs,
         crash_points: figures.crash_points,
         mount_options: facts.mount_options.clone(),
@@ -250,7 +287,8 @@ fn safety_row(
         needs_repair: repairs.map(of_points),
         told_by_kernel: findings.iter().filter(|found| found.kernel_messages > 0).count() as u64,
         broken: broken.into_iter().collect(),
-        cases: cases(class, records),
+        cases: cases(which, records),
+        disk_fault,
     }
 }
 
@@ -289,10 +327,16 @@ impl Facts {
     }
 }
 
+/// What the disk did that an honest one does not.
+fn disk_fault(class: Class, records: &[CrashRecord]) -> Option<String> {
+    let lies = class.is_lying().then(|| "the disk reported flushes and kept the data".to_owned());
+    lies.or_else(|| records.iter().find_map(|record| record.disk_fault.clone()))
+}
+
 /// The first cases of broken promises, each with its seed and time.
-fn cases(class: Class, records: &[CrashRecord]) -> Vec<String> {
+fn cases(which: Which, records: &[CrashRecord]) -> Vec<String> {
     let of_record = |record: &CrashRecord| {
-        let found = record.findings.iter().filter(|found| found.class == class);
+        let found = which.of(record);
         let words = |found: &Findings, violation: &Violation| {
             let after_s = found.at_ns.saturating_sub(record.begin_ns) as f64 / 1e9;
             let path = violation.path.as_deref().unwrap_or("the file system");

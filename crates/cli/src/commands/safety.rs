@@ -189,6 +189,7 @@ impl Campaign<'_> {
                 seconds: self.args.seconds,
                 points: self.args.points,
                 classes,
+                more: fsarena_runner::CrashExtras::default(),
             };
             records.push(job.run(stop)?);
             bar.inc(1);

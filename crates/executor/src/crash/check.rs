@@ -17,33 +17,48 @@ const PIECE_BYTES: usize = 64 << 10;
 const DEPTH_MOST: u32 = 8;
 /// Words of lines of the kernel that tell of damage.
 const DAMAGE: [&str; 6] = ["error", "corrupt", "WARNING", "BUG", "inconsisten", "shutdown"];
+/// An option of a mount with such a word in it, which kernels repeat in lines that tell of none.
+const ERRORS_OPTION: &str = "errors=";
 const MESSAGES_MOST: usize = 20;
+/// Of all lines, and of the text of a check, where all is asked for.
+const LINES_MOST: usize = 400;
 
-pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path) -> Observation {
+/// `is_detailed`: with all lines of the kernel and the text of the check.
+pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, is_detailed: bool) -> Observation {
     let mut seen = Observation::default();
     let from_ns = monotonic_ns();
-    let mut mounted = None;
     for rung in fs.rungs() {
         let began_ns = monotonic_ns();
         let errno = fs.mount(rung, mnt).err().map(rustix::io::Errno::raw_os_error);
         let duration_ns = monotonic_ns() - began_ns;
-        seen.mounts.push(MountAttempt { rung, errno, duration_ns });
-        if errno.is_none() {
-            mounted = Some(rung);
-            break;
+        seen.mounts.push(MountAttempt { rung, errno, began_ns, duration_ns });
+        if errno.is_some() {
+            continue;
         }
-    }
-    if let Some(rung) = mounted {
+        // What a later way shows takes the place of what was read where nothing was recovered.
+        (seen.files, seen.lost_and_found) = (Vec::new(), 0);
         read_tree(mnt, "", 0, &mut seen);
         if matches!(rung, Rung::ReadWrite | Rung::AfterRepair) {
             seen.is_usable = Some(use_it(mnt).is_ok());
         }
         seen.unmount_errno = fs.unmount(mnt).err().map(rustix::io::Errno::raw_os_error);
+        if rung != Rung::WithoutRecovery || seen.unmount_errno.is_some() {
+            break;
+        }
     }
     if seen.unmount_errno.is_none() {
-        seen.fsck = fs.fsck();
+        let checked = fs.fsck();
+        seen.fsck = checked.as_ref().map(|(result, _)| *result);
+        if let Some((_, text)) = checked.filter(|_| is_detailed) {
+            seen.fsck_output = text.lines().take(LINES_MOST).map(str::to_owned).collect();
+        }
     }
-    seen.kernel_messages = messages(from_ns);
+    let lines = kernel_lines(from_ns);
+    let damage = lines.iter().filter(|line| tells_of_damage(line)).take(MESSAGES_MOST);
+    seen.kernel_messages = damage.cloned().collect();
+    if is_detailed {
+        seen.kernel_log = lines.into_iter().take(LINES_MOST).collect();
+    }
     seen
 }
 
@@ -115,30 +130,42 @@ fn kernel_log() -> io::Result<File> {
     Ok(openat(CWD, "/dev/kmsg", flags, Mode::empty())?.into())
 }
 
-/// Lines of the kernel since then that tell of damage.
-fn messages(from_ns: u64) -> Vec<String> {
+/// Lines of the kernel since then.
+fn kernel_lines(from_ns: u64) -> Vec<String> {
     let Ok(log) = kernel_log() else { return Vec::new() };
-    let mut line = vec![0; 8192];
-    let mut found = Vec::new();
-    // One record a read; at the end the log would block.
-    while let Ok(bytes) = (&log).read(&mut line) {
-        let text = String::from_utf8_lossy(&line[..bytes]);
-        found.extend(damage_in(&text, from_ns));
-        if bytes == 0 || found.len() >= MESSAGES_MOST {
-            break;
-        }
-    }
-    found
+    lines_of(|record| (&log).read(record), from_ns)
 }
 
-/// The text of a record of `/dev/kmsg` (`LEVEL,NUMBER,TIME_US,…;TEXT`) of this time or later that
-/// tells of damage.
-fn damage_in(record: &str, from_ns: u64) -> Option<String> {
+/// The texts of records of `/dev/kmsg` of this time or later. `read` gives one at a time; at the
+/// end it would block. Where records were overwritten before they were read, it fails with EPIPE
+/// once and goes on with the oldest that is there.
+fn lines_of(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>, from_ns: u64) -> Vec<String> {
+    let mut record = vec![0; 8192];
+    let mut lines = Vec::new();
+    loop {
+        match read(&mut record) {
+            Ok(0) => return lines,
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&record[..bytes]);
+                lines.extend(line_since(&text, from_ns));
+            }
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(_) => return lines,
+        }
+    }
+}
+
+/// The text of a record (`LEVEL,NUMBER,TIME_US,…;TEXT`) of this time or later.
+fn line_since(record: &str, from_ns: u64) -> Option<String> {
     let (head, text) = record.split_once(';')?;
     let time_us: u64 = head.split(',').nth(2)?.parse().ok()?;
     let text = text.lines().next().unwrap_or_default();
-    let is_damage = DAMAGE.iter().any(|word| text.contains(word));
-    (is_damage && time_us >= from_ns / 1000).then(|| text.to_owned())
+    (time_us >= from_ns / 1000).then(|| text.to_owned())
+}
+
+fn tells_of_damage(line: &str) -> bool {
+    let line = line.replace(ERRORS_OPTION, "");
+    DAMAGE.iter().any(|word| line.contains(word))
 }
 
 #[cfg(test)]
@@ -149,10 +176,32 @@ mod tests {
     fn messages_of_damage_since_a_time_are_found() {
         let record = "3,120,5000,-;EXT4-fs error (device vdisk0): bad block\n SUBSYSTEM=x\n";
         let text = "EXT4-fs error (device vdisk0): bad block";
-        assert_eq!(damage_in(record, 5_000_000).as_deref(), Some(text));
-        assert_eq!(damage_in(record, 5_001_000), None);
-        assert_eq!(damage_in("6,1,9000,-;XFS (vdisk0): Ending clean mount\n", 0), None);
-        assert_eq!(damage_in("no record", 0), None);
+        assert_eq!(line_since(record, 5_000_000).as_deref(), Some(text));
+        assert_eq!(line_since(record, 5_001_000), None);
+        assert_eq!(line_since("no record", 0), None);
+        assert!(tells_of_damage(text));
+        assert!(!tells_of_damage("XFS (vdisk0): Ending clean mount"));
+        let option = "EXT4-fs (vdisk0): mounted filesystem r/w. Opts: errors=remount-ro";
+        assert!(!tells_of_damage(option));
+        assert!(tells_of_damage(&format!("{option}; journal error")));
+    }
+
+    #[test]
+    fn records_that_were_overwritten_do_not_end_the_log() {
+        let mut answers = vec![
+            Ok("6,1,10,-;one"),
+            Err(io::ErrorKind::BrokenPipe),
+            Ok("6,9,20,-;two"),
+            Err(io::ErrorKind::WouldBlock),
+            Ok("6,10,30,-;after the end"),
+        ]
+        .into_iter();
+        let read = |to: &mut [u8]| {
+            let text = answers.next().unwrap().map_err(io::Error::from)?.as_bytes();
+            to[..text.len()].copy_from_slice(text);
+            Ok(text.len())
+        };
+        assert_eq!(lines_of(read, 0), ["one", "two"]);
     }
 
     #[test]

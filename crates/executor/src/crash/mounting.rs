@@ -137,7 +137,7 @@ impl<'a> FileSystemOn<'a> {
     pub(super) fn mount(&self, rung: Rung, mnt: &Path) -> Result<(), Errno> {
         if rung == Rung::AfterRepair {
             let repaired = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
-            if !repaired.is_clean {
+            if !repaired.0.is_clean {
                 return Err(Errno::UCLEAN);
             }
         }
@@ -170,25 +170,25 @@ impl<'a> FileSystemOn<'a> {
         unmount(mnt, UnmountFlags::NOFOLLOW)
     }
 
-    /// What its check says of it; `None`: there is none. One that did not end, or was killed, found
-    /// damage.
-    pub(super) fn fsck(&self) -> Option<FsckResult> {
+    /// What its check says of it, and its text; `None`: there is none. One that did not end, or was
+    /// killed, found damage.
+    pub(super) fn fsck(&self) -> Option<(FsckResult, String)> {
         self.run(self.recovery.check)
     }
 
-    fn run(&self, fsck: Option<Fsck>) -> Option<FsckResult> {
+    fn run(&self, fsck: Option<Fsck>) -> Option<(FsckResult, String)> {
         let fsck = fsck?;
         let tool = cmd::find(fsck.program)?;
         let mut args = fsck.args.to_vec();
         args.push(&self.device);
         let began_ns = monotonic_ns();
-        let exit_code = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
-            Ok(_) => 0,
-            Err(CmdError::Failed { code: Some(code), .. }) => code,
-            Err(_) => NOT_ENDED,
+        let (exit_code, text) = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
+            Ok(ran) => (0, [ran.stderr, ran.stdout].concat()),
+            Err(CmdError::Failed { code: Some(code), last_lines, .. }) => (code, last_lines),
+            Err(error) => (NOT_ENDED, error.to_string()),
         };
         let is_clean = fsck.clean.contains(&exit_code);
         let duration_ns = monotonic_ns() - began_ns;
-        Some(FsckResult { exit_code, is_clean, duration_ns })
+        Some((FsckResult { exit_code, is_clean, duration_ns }, text))
     }
 }

@@ -3,7 +3,7 @@
 
 use super::message::{Description, Op, Request, Status};
 use super::server::{Disk, DiskError};
-use fsarena_vdisk::{SECTOR_BYTES, View};
+use fsarena_vdisk::{Completion, Outcome, Request as ModelRequest, SECTOR_BYTES, View, WriteLog};
 use std::collections::VecDeque;
 
 const QUEUE_DEPTH: u32 = 32;
@@ -17,13 +17,39 @@ pub struct CrashViewDisk<'a> {
     done: VecDeque<u32>,
     /// When the last request came.
     now_ns: u64,
+    /// Of what is written to it.
+    log: Option<WriteLog>,
 }
 
 impl<'a> CrashViewDisk<'a> {
     /// A disk of so many bytes, a multiple of 512, with the contents of the view.
     #[must_use]
     pub fn new(view: View<'a>, size_bytes: u64) -> Self {
-        Self { view, size_bytes, done: VecDeque::new(), now_ns: 0 }
+        Self { view, size_bytes, done: VecDeque::new(), now_ns: 0, log: None }
+    }
+
+    /// The same, and what is written to it goes into a log.
+    #[must_use]
+    pub fn logged(view: View<'a>, size_bytes: u64) -> Self {
+        Self { log: Some(WriteLog::in_memory()), ..Self::new(view, size_bytes) }
+    }
+
+    /// What was written to it, where it was logged.
+    #[must_use]
+    pub fn into_log(self) -> Option<WriteLog> {
+        self.log
+    }
+
+    fn write(&mut self, now_ns: u64, sector: u64, data: &[u8]) -> Result<(), DiskError> {
+        self.view.write(sector, data)?;
+        let sectors = u32::try_from(data.len() as u64 / SECTOR_BYTES).unwrap_or(u32::MAX);
+        self.note(now_ns, &ModelRequest::write(0, sector, sectors), data)
+    }
+
+    fn note(&mut self, now_ns: u64, request: &ModelRequest, data: &[u8]) -> Result<(), DiskError> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let done = Completion { tag: 0, at_ns: now_ns, outcome: Outcome::Done };
+        Ok(log.completed(request, now_ns, &done, data)?)
     }
 
     fn check(&self, request: &Request) -> Result<(), DiskError> {
@@ -34,12 +60,13 @@ impl<'a> CrashViewDisk<'a> {
         Err(DiskError::Refused(format!("{request:?} is beyond the end, or no whole sectors")))
     }
 
-    fn write_zeros(&mut self, request: &Request) -> Result<(), DiskError> {
+    fn write_zeros(&mut self, now_ns: u64, request: &Request) -> Result<(), DiskError> {
         let zeros = [0; ZEROS_BYTES];
         let (mut sector, mut left) = (request.sector, request.bytes);
         while left > 0 {
             let len = left.min(ZEROS_BYTES as u64);
-            self.view.write(sector, &zeros[..usize::try_from(len).unwrap_or(ZEROS_BYTES)])?;
+            let piece = &zeros[..usize::try_from(len).unwrap_or(ZEROS_BYTES)];
+            self.write(now_ns, sector, piece)?;
             sector += len / SECTOR_BYTES;
             left -= len;
         }
@@ -57,12 +84,13 @@ impl Disk for CrashViewDisk<'_> {
     fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {
         self.check(request)?;
         match request.op {
-            Op::Write => self.view.write(request.sector, data)?,
-            Op::WriteZeroes => self.write_zeros(request)?,
+            Op::Write => self.write(now_ns, request.sector, data)?,
+            Op::WriteZeroes => self.write_zeros(now_ns, request)?,
             Op::Discard => {
                 return Err(DiskError::Refused(format!("{request:?} was not announced")));
             }
-            Op::Read | Op::Flush => {}
+            Op::Flush => self.note(now_ns, &ModelRequest::flush(0), &[])?,
+            Op::Read => {}
         }
         self.now_ns = now_ns;
         self.done.push_back(request.tag);
@@ -96,7 +124,7 @@ mod tests {
         let mut base = Store::in_memory(1 << 20, Discarded::Zeros);
         base.write(8, &[5; 4096]).unwrap();
         let log = WriteLog::in_memory();
-        let mut disk = CrashViewDisk::new(View::prefix(&base, &log, 0), 1 << 20);
+        let mut disk = CrashViewDisk::logged(View::prefix(&base, &log, 0), 1 << 20);
         disk.submit(7, &request(Op::Write, 9, 512), &[6; 512]).unwrap();
         assert_eq!(disk.next_event_ns(), Some(7));
         assert_eq!(disk.poll(7).unwrap(), Some((3, Status::Done)));
@@ -106,7 +134,10 @@ mod tests {
         disk.read(&request(Op::Read, 8, 2048), &mut got).unwrap();
         assert_eq!((got[0], got[512], got[1024], got[2047]), (5, 6, 0, 0));
         assert!(disk.submit(9, &request(Op::Read, 2048, 512), &[]).is_err());
-        drop(disk);
+        disk.submit(9, &request(Op::Flush, 0, 0), &[]).unwrap();
+        let written = disk.into_log().unwrap();
+        let of = written.entries().iter().map(|it| (it.submitted_ns, it.sector, it.sectors));
+        assert_eq!(of.collect::<Vec<_>>(), [(7, 9, 1), (8, 10, 2), (9, 0, 0)]);
         let mut kept = [0; 512];
         base.read(9, &mut kept).unwrap();
         assert_eq!(kept[0], 5);

@@ -59,7 +59,8 @@ fn seen(files: &[(u32, Vec<u8>)]) -> Observation {
             errno: None,
         }
     };
-    let mounts = vec![MountAttempt { rung: Rung::ReadWrite, errno: None, duration_ns: 9 }];
+    let mounts =
+        vec![MountAttempt { rung: Rung::ReadWrite, errno: None, began_ns: 0, duration_ns: 9 }];
     Observation { mounts, files: files.iter().map(file).collect(), ..Observation::default() }
 }
 
@@ -288,7 +289,7 @@ fn deletes_and_order_are_judged() {
 fn mounts_are_judged_and_foreign_input_is_counted() {
     let actions = [create(FILE, 900, Sync::FileAndDirectory)];
     let oracle = Oracle::new(&ops(&actions), SEED, ALL).unwrap();
-    let attempt = |rung, errno| MountAttempt { rung, errno, duration_ns: 3 };
+    let attempt = |rung, errno| MountAttempt { rung, errno, began_ns: 0, duration_ns: 3 };
     let mounts = vec![attempt(Rung::ReadWrite, Some(117)), attempt(Rung::ReadOnly, Some(5))];
     let fsck = Some(FsckResult { exit_code: 4, is_clean: false, duration_ns: 5 });
     let failed = Observation { mounts, fsck, ..Observation::default() };
@@ -297,6 +298,12 @@ fn mounts_are_judged_and_foreign_input_is_counted() {
     assert_eq!(findings.violations[1].found, "it cannot be mounted as it was: errno 117");
     assert_eq!((findings.mounted, findings.needs_repair), (None, Some(true)));
     assert_eq!(findings.acknowledged_files_lost, 1);
+
+    // What could be read without recovery gives way to what a repair has made of it.
+    let mounts = vec![attempt(Rung::WithoutRecovery, None), attempt(Rung::AfterRepair, None)];
+    let repaired = oracle.judge(&state(1000), &Observation { mounts, ..failed });
+    assert_eq!(repaired.mounted, Some(Rung::AfterRepair));
+    assert!(promises(&repaired).contains(&Promise::SyncedName), "{repaired:?}");
 
     let mut strange = seen(&[(FILE, stamped(FILE, 1, 900)), (77, vec![1; 700])]);
     strange.files.push(ObservedFile {
@@ -342,4 +349,38 @@ fn findings_come_back_from_text() {
     let findings = judge(&[create(FILE, 900, Sync::FileAndDirectory)], &[]);
     let text = serde_json::to_string(&findings).unwrap();
     assert_eq!(serde_json::from_str::<Findings>(&text).unwrap(), findings);
+}
+
+#[test]
+fn sectors_are_told_beside_what_may_be_there() {
+    let actions = [
+        create(FILE, 1500, Sync::FileAndDirectory),
+        Action::Overwrite { file: FILE, offset: 512, bytes: 512, version: 2, sync: Sync::None },
+    ];
+    let oracle = Oracle::new(&ops(&actions), SEED, ALL).unwrap();
+    let path = path(FILE).unwrap();
+    let told = |data: Vec<u8>| -> Vec<(u32, u32, String, String, bool)> {
+        let runs = oracle.sectors(&state(1000), &seen(&[(FILE, data)]), &path);
+        let of =
+            |run: SectorRun| (run.from, run.sectors, run.expected, run.found, run.is_as_expected);
+        runs.into_iter().map(of).collect()
+    };
+    let row = |from, expected: &str, found: &str, is_there| {
+        (from, 1, expected.to_owned(), found.to_owned(), is_there)
+    };
+    let mut data = stamped(FILE, 1, 1500);
+    data[..512].fill(0);
+    assert_eq!(
+        told(data),
+        [
+            row(0, "version 1", "zeros", false),
+            row(1, "version 1 or version 2", "version 1", true),
+            row(2, "476 bytes of version 1", "476 bytes of version 1", true),
+        ]
+    );
+    assert_eq!(told(stamped(6, 1, 600))[0].3, "created/000006, version 1");
+    let absent = oracle.sectors(&state(1000), &seen(&[]), &path);
+    assert_eq!((absent[0].sectors, absent[0].found.as_str()), (0, "the name is not there"));
+    assert_eq!(absent[0].expected, "the file, 1500 bytes");
+    assert!(oracle.sectors(&state(1000), &seen(&[]), "none").is_empty());
 }

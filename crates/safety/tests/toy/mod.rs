@@ -239,6 +239,7 @@ pub fn observe(view: &View<'_>) -> Observation {
         let path = path(word(8) as u32).unwrap();
         files.push(ObservedFile { path, size_bytes, contents: runs, errno: None });
     }
-    let mounts = vec![MountAttempt { rung: Rung::ReadWrite, errno: None, duration_ns: 1 }];
+    let mounts =
+        vec![MountAttempt { rung: Rung::ReadWrite, errno: None, began_ns: 0, duration_ns: 1 }];
     Observation { mounts, files, is_usable: Some(true), ..Observation::default() }
 }
