@@ -10,6 +10,7 @@
 pub mod crash_run;
 pub mod disk;
 pub mod guest;
+pub mod kept_states;
 pub mod kernel;
 pub mod native;
 mod owned_dir;
