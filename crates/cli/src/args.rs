@@ -12,6 +12,7 @@ mod machine;
 mod results;
 mod run;
 mod safety;
+mod safety_states;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -25,6 +26,10 @@ pub use results::{
 };
 pub use run::RunArgs;
 pub use safety::SafetyArgs;
+pub use safety_states::{
+    SafetyCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
+    StateFormat,
+};
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
@@ -68,7 +73,8 @@ Examples:
 Exit codes: 0 done (also with UNDECIDED verdicts and rows that say \"not run: reason\"); 1 failed;
 2 bad usage; 3 `compare --fail-on slower` found a slower one; 4 undecided, with --require-decision;
 5 a phase was to be cold and could not be proved cold; 6 `compare` had nothing to compare, or with
-`--fail-on missing` a side without figures; 130 stopped by Ctrl-C.
+`--fail-on missing` a side without figures; 7 `safety` found a broken promise of fsync on an
+honest disk; 130 stopped by Ctrl-C.
 Results go to standard output, messages and progress to standard error.";
 
 #[derive(Subcommand, Debug)]

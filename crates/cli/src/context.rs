@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
+use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -27,6 +28,8 @@ pub mod exit {
     pub const INVALID: u8 = 5;
     /// A comparison had nothing to compare, or, with `--fail-on missing`, a side without figures.
     pub const MISSING: u8 = 6;
+    /// A promise of fsync was broken on a disk that is honest.
+    pub const BROKEN: u8 = 7;
     /// Stopped by the user.
     pub const INTERRUPTED: u8 = 130;
 }
@@ -88,6 +91,11 @@ pub fn own_directory(may_make: bool) -> Result<PathBuf> {
 /// The guest kernels that were built. Not below [`own_directory`], which is worked in.
 pub fn kernels() -> Result<Cache> {
     Cache::of_user().context("the directory of guest kernels")
+}
+
+/// The crash states that were kept, in the user's data directory.
+pub fn crash_states() -> Result<KeptStates> {
+    Ok(KeptStates::new(directories()?.data_dir().join("fsarena/crash-states")))
 }
 
 /// Wall clock, ns since 1970.

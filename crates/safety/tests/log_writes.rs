@@ -10,7 +10,7 @@ const DISK_SECTORS: u64 = 64;
 
 /// Entries of an export as its format has them: sector, sectors, flags, data or text.
 fn entries_of(bytes: &[u8]) -> Vec<(u64, u64, u64, &[u8])> {
-    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
     assert_eq!((number(0), number(8)), (0x6a_736677_736872, 1));
     assert_eq!(bytes[24..28], 512_u32.to_le_bytes());
     let (mut at, mut entries) = (512, Vec::new());
@@ -64,7 +64,7 @@ fn log_of(steps: &[(u8, u64, u32, u64)]) -> WriteLog {
         let request = Request { tag: 0, op, sector, sectors, fua: kind == 3 };
         let done = Completion { tag: 0, at_ns, outcome: Outcome::Done };
         let data = vec![at as u8 + 1; sectors as usize * 512];
-        log.completed(&request, at as u64 * 10 + 10, &done, &data).unwrap();
+        log.completed(&request, at as u64 * 10 + 10, &done, &data).expect("memory");
     }
     log
 }

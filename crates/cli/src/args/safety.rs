@@ -1,10 +1,13 @@
 //! Arguments of `fsarena safety`.
 
+use super::SafetyCommand;
 use clap::Args;
 
 #[derive(Args, Debug)]
-#[command(after_help = SAFETY_EXAMPLES)]
+#[command(after_help = SAFETY_EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct SafetyArgs {
+    #[command(subcommand)]
+    pub what: Option<SafetyCommand>,
     /// File systems with options: ext4,ext4:data=writeback,xfs.
     #[arg(long, value_name = "LIST", default_value = "ext3,ext4,xfs,btrfs")]
     pub fs: String,
@@ -14,7 +17,7 @@ pub struct SafetyArgs {
     /// Workloads: unsynced, synced, file-synced, mail-spool, journal.
     #[arg(long, value_name = "LIST", default_value = "unsynced,synced")]
     pub workload: String,
-    /// Crash states: prefix (all writes are there), dropall (only those that a flush covers),
+    /// Crash states: prefix (all that had completed), dropall (only what a flush covers),
     /// drop-one, keep-one, subset, torn, lying=SECONDS (flushes younger than that do not count).
     #[arg(long, value_name = "LIST", default_value = "dropall")]
     pub state: String,
@@ -33,6 +36,23 @@ pub struct SafetyArgs {
     /// Of the first run; the next ones count up.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Cut the power at every entry of the write log instead, in every way: finds bugs, and gives
+    /// no rates.
+    #[arg(long, conflicts_with_all = ["points", "state"])]
+    pub every_event: bool,
+    /// With --every-event: states of each run that are looked at; of more, so many are drawn.
+    #[arg(long, value_name = "N", default_value_t = 2000, requires = "every_event",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub states: u32,
+    /// Cut the power once more while every Kth state is recovered; 0: never.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub recovery_every: u32,
+    /// The disk reports flush number N of the work and does nothing for it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub lose_flush: Option<u32>,
+    /// States that break a promise and are kept, of each contender, workload and kind of state.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub keep: u32,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -40,10 +60,14 @@ pub struct SafetyArgs {
 
 const SAFETY_EXAMPLES: &str = "\
 Works on a modelled disk in a guest kernel (fsarena kernel build), cuts its power at random times,
-and looks in other guests at what is left. Needs no root, and writes nothing but its answer.
+and looks in other guests at what is left. Needs no root. Exit code 7: what fsync promises was
+broken on a disk that is honest. States that break a promise are kept below the user's data
+directory: see fsarena safety states.
 
 Examples:
   fsarena safety
   fsarena safety --fs ext4,ext4:data=writeback:nodelalloc --workload unsynced
   fsarena safety --fs xfs,btrfs --workload synced --state dropall,lying=2
+  fsarena safety --fs ext4 --workload synced --every-event --seconds 20 --runs 1
+  fsarena safety --fs ext4 --workload synced --every-event --lose-flush 40 --runs 1
   fsarena safety --fs ext2,jfs,reiserfs --on virtual:4G:model=hdd-2003 --runs 3";

@@ -215,8 +215,8 @@ fn document(kernel: &Kernel) -> Value {
     })
 }
 
-/// How long ago a kernel was built.
-fn age(built: SystemTime) -> String {
+/// How long ago something was made.
+pub(super) fn age(built: SystemTime) -> String {
     let minutes = built.elapsed().unwrap_or_default().as_secs() / 60;
     match minutes {
         0..120 => format!("{minutes} min ago"),

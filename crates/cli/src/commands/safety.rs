@@ -1,5 +1,8 @@
 //! `fsarena safety`: what a power cut leaves of work on a modelled disk, in guest kernels.
 
+use super::safety_hunt::HuntTally;
+use super::safety_keep::{Candidate, DoneRun, Keeper};
+use super::safety_states;
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
@@ -9,8 +12,9 @@ use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kernel::{Kernels, Named};
 use fsarena_plan::Overrides;
 use fsarena_process::cmd;
-use fsarena_report::{SafetyHead, safety_text};
-use fsarena_runner::{CrashJob, CrashJobError, DriverRules};
+use fsarena_report::{HuntRow, SafetyHead, hunt_text, safety_text};
+use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, DriverRules};
+use fsarena_safety::record::RECOVERY_SUFFIX;
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
 use fsarena_study::{SafetyRow, safety_rows};
@@ -22,10 +26,14 @@ use std::sync::atomic::Ordering;
 /// Contenders need an experiment; its workload is not used.
 const EXPERIMENT: &str = "schema = 1\nname = \"safety\"\n[factors]\nfs = \"ext4\"\n\
      device = \"virtual:8G:model=hdd-2007\"\n[[workload]]\nuse = \"small-files\"\n";
+
 pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
+    if let Some(what) = &args.what {
+        return safety_states::run(what);
+    }
     let kinds = list(&args.workload, "--workload", Kind::from_name)?;
     let classes = list(&args.state, "--state", Class::from_name)?;
-    if (args.points as usize) < classes.len() {
+    if !args.every_event && (args.points as usize) < classes.len() {
         let what = format!("--points: {} for {} states; give each one", args.points, classes.len());
         return Err(Usage(what).into());
     }
@@ -39,22 +47,22 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
         anyhow::bail!("nothing can be run");
     };
     let head = head(args, first)?;
+    let keeper = Keeper::new(context::crash_states()?, args.keep);
     let program = Program::this(own.path())?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     let all = contenders.len() * kinds.len();
     let bar = ProgressBar::new(all as u64 * u64::from(args.runs));
-    let mut rows = Vec::new();
+    let mut answer = Answer::default();
     for contender in &contenders {
         for kind in &kinds {
-            let campaign = Campaign { args, kernels: &kernels, program: &program, kind: *kind };
-            match campaign.rows(contender, &classes, &stop, &bar) {
-                Ok(found) => {
-                    if bar.is_hidden() {
-                        say!("{}, {}: {} runs", contender.label, kind.name(), args.runs);
-                    }
-                    rows.extend(found);
+            let (kernels, program, keeper) = (&kernels, &program, &keeper);
+            let campaign = Campaign { args, kernels, program, keeper, kind: *kind };
+            match campaign.answer(contender, &classes, &stop, &bar, &mut answer) {
+                Ok(()) if bar.is_hidden() => {
+                    say!("{}, {}: {} runs", contender.label, kind.name(), args.runs);
                 }
+                Ok(()) => {}
                 Err(error) if is_stop(&error) => break,
                 Err(error) => say!("{}, {}: failed: {error:#}", contender.label, kind.name()),
             }
@@ -64,15 +72,51 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     if stop() {
         say!("stopped: what was finished before is all there is");
     }
-    let both = serde_json::json!({"head": head, "rows": rows});
-    let document = || fsarena_report::json::document("safety", "safety", &both);
-    context::print_as(args.json, document, |width, style| safety_text(&head, &rows, width, style))?;
-    let is_whole = rows.len() == all * classes.len();
-    Ok(match (stop(), is_whole) {
-        (true, _) => ExitCode::from(exit::INTERRUPTED),
-        (false, true) => ExitCode::SUCCESS,
-        (false, false) => ExitCode::FAILURE,
+    keeper.tell();
+    answer.print(args, &head)?;
+    Ok(match (stop(), answer.is_broken(), answer.is_whole(all, classes.len())) {
+        (true, _, _) => ExitCode::from(exit::INTERRUPTED),
+        (false, true, _) => ExitCode::from(exit::BROKEN),
+        (false, false, true) => ExitCode::SUCCESS,
+        (false, false, false) => ExitCode::FAILURE,
     })
+}
+
+/// What the campaigns have shown: rows of power cuts at uniform times, or of hunts.
+#[derive(Default)]
+struct Answer {
+    rows: Vec<SafetyRow>,
+    hunts: Vec<HuntRow>,
+}
+
+impl Answer {
+    fn print(&self, args: &SafetyArgs, head: &SafetyHead) -> Result<()> {
+        if args.every_event {
+            return print_hunts(args, head, &self.hunts);
+        }
+        let both = serde_json::json!({"head": head, "rows": self.rows});
+        let document = || fsarena_report::json::document("safety", "safety", &both);
+        let text = |width, style| safety_text(head, &self.rows, width, style);
+        context::print_as(args.json, document, text)
+    }
+
+    fn is_broken(&self) -> bool {
+        self.rows.iter().any(SafetyRow::breaks_the_contract)
+            || self.hunts.iter().any(HuntRow::breaks_the_contract)
+    }
+
+    /// Whether every campaign has given its rows.
+    fn is_whole(&self, campaigns: usize, classes: usize) -> bool {
+        let uniform = self.rows.iter().filter(|row| !row.state.ends_with(RECOVERY_SUFFIX));
+        self.hunts.len() == campaigns || uniform.count() == campaigns * classes
+    }
+}
+
+fn print_hunts(args: &SafetyArgs, head: &SafetyHead, hunts: &[HuntRow]) -> Result<()> {
+    let both = serde_json::json!({"head": head, "states": args.states, "rows": hunts});
+    let document = || fsarena_report::json::document("safety-hunt", "hunt", &both);
+    let text = |width, style| hunt_text(head, args.states, hunts, width, style);
+    context::print_as(args.json, document, text)
 }
 
 fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
@@ -154,14 +198,32 @@ fn contenders(
 }
 
 /// One workload on contenders.
-struct Campaign<'a> {
+pub(super) struct Campaign<'a> {
     args: &'a SafetyArgs,
     kernels: &'a Kernels,
     program: &'a Program,
+    keeper: &'a Keeper,
     kind: Kind,
 }
 
 impl Campaign<'_> {
+    /// Adds what it shows.
+    fn answer(
+        &self,
+        contender: &Contender,
+        classes: &[Class],
+        stop: &(dyn Fn() -> bool + Sync),
+        bar: &ProgressBar,
+        answer: &mut Answer,
+    ) -> Result<()> {
+        if self.args.every_event {
+            answer.hunts.push(self.hunt(contender, stop, bar)?);
+        } else {
+            answer.rows.extend(self.rows(contender, classes, stop, bar)?);
+        }
+        Ok(())
+    }
+
     /// A row for each class of states.
     fn rows(
         &self,
@@ -170,15 +232,49 @@ impl Campaign<'_> {
         stop: &(dyn Fn() -> bool + Sync),
         bar: &ProgressBar,
     ) -> Result<Vec<SafetyRow>> {
+        let mut records = Vec::new();
+        self.each_run(contender, classes, stop, |done| {
+            self.keeper.keep(&done, done.candidates());
+            bar.inc(1);
+            records.push(done.record);
+        })?;
+        Ok(safety_rows(&contender.label, self.kind.name(), &records)?)
+    }
+
+    fn hunt(
+        &self,
+        contender: &Contender,
+        stop: &(dyn Fn() -> bool + Sync),
+        bar: &ProgressBar,
+    ) -> Result<HuntRow> {
+        let mut tally = HuntTally::new(&contender.label, self.kind.name());
+        self.each_run(contender, &[], stop, |done| {
+            let mut found = done.candidates();
+            found.sort_by_key(Candidate::complexity);
+            let kept = self.keeper.keep(&done, found);
+            tally.add(&done, &kept);
+            bar.inc(1);
+        })?;
+        Ok(tally.row())
+    }
+
+    /// Each run, with its record.
+    fn each_run(
+        &self,
+        contender: &Contender,
+        classes: &[Class],
+        stop: &(dyn Fn() -> bool + Sync),
+        mut take: impl FnMut(DoneRun<'_>),
+    ) -> Result<()> {
         let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device else {
             anyhow::bail!("{} is in no guest", contender.label);
         };
         let binary = |named: Named<'_>| match named {
-            Named::Built(kernel) => kernel.binary.clone(),
-            Named::File { about, .. } => about.path.clone(),
+            Named::Built(kernel) => (kernel.binary.clone(), false),
+            Named::File { about, .. } => (about.path.clone(), true),
         };
-        let kernel = self.kernels.named(kernel, binary).context("its guest kernel is gone")?;
-        let mut records = Vec::new();
+        let found = self.kernels.named(kernel, binary);
+        let (kernel, is_file) = found.context("its guest kernel is gone")?;
         for number in 0..self.args.runs {
             let job = CrashJob {
                 contender,
@@ -189,12 +285,21 @@ impl Campaign<'_> {
                 seconds: self.args.seconds,
                 points: self.args.points,
                 classes,
-                more: fsarena_runner::CrashExtras::default(),
+                more: CrashExtras {
+                    recovery_every: self.args.recovery_every,
+                    lose_flush: self.args.lose_flush,
+                    hunted_states: self.args.every_event.then_some(self.args.states),
+                },
             };
-            records.push(job.run(stop)?);
-            bar.inc(1);
+            let ran = job.crash_run(stop)?;
+            if let (Some(flush), None) = (self.args.lose_flush, ran.lost_flush_ns) {
+                say!("mind: seed {}: the work has fewer than {flush} flushes", job.seed);
+            }
+            let record = job.record(&ran)?;
+            let kernel_file = is_file.then(|| kernel.clone());
+            take(DoneRun { job: &job, ran, record, kernel_file });
         }
-        Ok(safety_rows(&contender.label, self.kind.name(), &records)?)
+        Ok(())
     }
 }
 

@@ -38,11 +38,12 @@ impl Guests {
         self.env.finish(command)
     }
 
-    pub(crate) fn env(&self) -> &TestEnv {
-        &self.env
+    /// A path in the directory of this environment.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.env.dir().join(name).display().to_string()
     }
 
-    pub(crate) fn start(&self, args: &[&str]) -> Live<'_> {
+    fn start(&self, args: &[&str]) -> Live<'_> {
         let mut command = self.env.command(args);
         command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
         self.env.start_command(command)

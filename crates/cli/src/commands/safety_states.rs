@@ -1,0 +1,367 @@
+//! `fsarena safety states`, `show`, `export`, `delete`: crash states that were kept.
+
+use super::delete::is_confirmed;
+use super::kernel::age;
+use super::safety_hunt::missing;
+use crate::args::{
+    SafetyCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
+    StateFormat,
+};
+use crate::context::{self, Usage, exit};
+use anyhow::{Context as _, Result};
+use fsarena_model::units::Bytes;
+use fsarena_places::crash_run::Checker;
+use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_places::kept_states::{KeptContents, KeptState, KeptStates};
+use fsarena_places::kernel::{Kernels, Named};
+use fsarena_safety::observation::{Observation, Rung};
+use fsarena_safety::oracle::Oracle;
+use fsarena_safety::{Findings, SectorRun};
+use fsarena_vdisk::{Discarded, Store};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// Real time after which a guest is given up.
+const LIMIT: Duration = Duration::from_secs(1200);
+/// Files whose sectors are told, and broken promises.
+const FILES_MOST: usize = 8;
+const BROKEN_MOST: usize = 24;
+
+pub fn run(what: &SafetyCommand) -> Result<ExitCode> {
+    let states = context::crash_states()?;
+    match what {
+        SafetyCommand::States(args) => list(&states, args)?,
+        SafetyCommand::Show(args) => return show(&states, args),
+        SafetyCommand::Export(args) => export(&states, args)?,
+        SafetyCommand::Delete(args) => delete(&states, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(states: &KeptStates, name: &str) -> Result<KeptState> {
+    states.find(name).map_err(|error| Usage(error.to_string()).into())
+}
+
+fn list(states: &KeptStates, args: &SafetyStatesArgs) -> Result<()> {
+    let all = states.list();
+    if args.json {
+        let of =
+            |state: &KeptState| json!({"state": state, "size_bytes": states.size_bytes(state)});
+        let all: Vec<_> = all.iter().map(of).collect();
+        return context::print_json(&fsarena_report::json::document(
+            "safety-states",
+            "states",
+            &all,
+        ));
+    }
+    if all.is_empty() {
+        say!("no crash state was kept; fsarena safety keeps those that break a promise");
+        return Ok(());
+    }
+    let all: Vec<String> = all.iter().map(|state| describe(states, state)).collect();
+    context::print(&all.join("\n"))
+}
+
+fn describe(states: &KeptStates, state: &KeptState) -> String {
+    let kept = UNIX_EPOCH + Duration::from_secs(state.kept_unix_s);
+    let mut text = format!(
+        "{}  {}; {}, kept {}\n",
+        state.id,
+        what(state),
+        Bytes(states.size_bytes(state)),
+        age(kept)
+    );
+    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    for violation in &state.violations {
+        *broken.entry(violation.promise.sentence()).or_default() += 1;
+    }
+    for (sentence, count) in broken {
+        let _ = writeln!(text, "  {count} × {sentence}");
+    }
+    if let Some(fault) = &state.disk_fault {
+        let _ = writeln!(text, "  {fault}");
+    }
+    text
+}
+
+fn what(state: &KeptState) -> String {
+    let after_s = state.after_ns as f64 / 1e9;
+    let KeptState { contender, workload, class, seed, .. } = state;
+    format!("{contender}, {workload}, {class}, seed {seed}, cut at {after_s:.6} s")
+}
+
+/// The kernel of the guests that the state is of.
+fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
+    let mut kernels = Kernels::new(context::kernels()?);
+    if let Some(path) = &state.kernel_file {
+        let added = kernels.add_file(path, own, &|| false);
+        added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
+    }
+    let binary = |named: Named<'_>| match named {
+        Named::Built(kernel) => kernel.binary.clone(),
+        Named::File { about, .. } => about.path.clone(),
+    };
+    let gone = || {
+        let kernel = &state.kernel;
+        Usage(format!("the guest kernel {kernel} is gone; build it: fsarena kernel build"))
+    };
+    Ok(kernels.named(&state.kernel, binary).ok_or_else(gone)?)
+}
+
+fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
+    let state = find(states, &args.state)?;
+    let contents = states.contents(&state)?;
+    let own = tempfile::tempdir().context("a directory for the guest")?;
+    let kernel = kernel_of(&state, own.path())?;
+    let program = Program::this(own.path())?;
+    let interrupts = context::count_interrupts()?;
+    let stop = || interrupts.load(Ordering::SeqCst) > 0;
+    let options =
+        GuestOptions { syscall_ns: state.syscall_ns, limit: LIMIT, ..GuestOptions::new(&kernel) };
+    let checker = Checker {
+        fs: &state.fs,
+        options: &options,
+        program: &program,
+        seed: state.seed,
+        base: Store::in_memory(state.size_bytes, Discarded::Zeros),
+        log: &contents.log,
+    };
+    let recovery = contents.recovery.as_ref().zip(state.cut.as_ref());
+    let seen = match checker.look(&state.state, recovery, &stop) {
+        Err(error) if error.is_stop() => return Ok(ExitCode::from(exit::INTERRUPTED)),
+        seen => seen?,
+    };
+    let oracle = Oracle::new(&contents.ops, state.seed, state.promises)?;
+    let findings = oracle.judge(&state.state, &seen);
+    let paths = findings.violations.iter().filter_map(|violation| violation.path.clone());
+    let sectors: BTreeMap<String, Vec<SectorRun>> =
+        paths.map(|path| (path.clone(), oracle.sectors(&state.state, &seen, &path))).collect();
+    let shown = Shown { state: &state, contents: &contents, seen, findings, sectors };
+    if args.json {
+        context::print_json(&shown.document())?;
+    } else {
+        context::print(&shown.text())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A state that was mounted again.
+struct Shown<'s> {
+    state: &'s KeptState,
+    contents: &'s KeptContents,
+    seen: Observation,
+    findings: Findings,
+    /// Of files that break a promise.
+    sectors: BTreeMap<String, Vec<SectorRun>>,
+}
+
+impl Shown<'_> {
+    fn document(&self) -> serde_json::Value {
+        let Self { state, seen, findings, sectors, .. } = self;
+        let all = json!({
+            "state": state, "seen": seen, "findings": findings, "sectors": sectors,
+        });
+        fsarena_report::json::document("safety-state", "shown", &all)
+    }
+
+    fn text(&self) -> String {
+        let Self { state, contents, .. } = self;
+        let mut text = format!(
+            "{}  {}\nLinux {}, {} of {}, {}\n{}\n",
+            state.id,
+            what(state),
+            state.kernel,
+            state.model,
+            Bytes(state.size_bytes),
+            state.mount_options,
+            missing(&contents.log, &state.state)
+        );
+        if let (Some(log), Some(cut)) = (&contents.recovery, &state.cut) {
+            let _ = writeln!(text, "in its recovery: {}", missing(log, cut));
+        }
+        if let Some(fault) = &state.disk_fault {
+            let _ = writeln!(text, "{fault}: what is broken is broken by the disk");
+        }
+        self.mounts(&mut text);
+        self.broken(&mut text);
+        for (title, lines) in [("check", &self.seen.fsck_output), ("kernel", &self.seen.kernel_log)]
+        {
+            for line in lines {
+                let _ = writeln!(text, "{title}: {line}");
+            }
+        }
+        text
+    }
+
+    fn mounts(&self, text: &mut String) {
+        for mount in &self.seen.mounts {
+            let rung = rung(mount.rung);
+            let _ = match mount.errno {
+                None => writeln!(text, "mount, {rung}: done"),
+                Some(errno) => {
+                    let why = std::io::Error::from_raw_os_error(errno);
+                    writeln!(text, "mount, {rung}: {why}")
+                }
+            };
+        }
+        if let Some(is_usable) = self.seen.is_usable {
+            let word = if is_usable { "can" } else { "cannot" };
+            let _ = writeln!(text, "a file {word} be made, synced and deleted");
+        }
+        if let Some(fsck) = self.seen.fsck {
+            let word = if fsck.is_clean { "clean" } else { "damage" };
+            let _ = writeln!(text, "its check: {word}, exit code {}", fsck.exit_code);
+        }
+    }
+
+    fn broken(&self, text: &mut String) {
+        if self.findings.violations.is_empty() {
+            let _ = writeln!(text, "mind: no promise was broken this time");
+        }
+        let mut sentence = "";
+        for violation in self.findings.violations.iter().take(BROKEN_MOST) {
+            if violation.promise.sentence() != sentence {
+                sentence = violation.promise.sentence();
+                let _ = writeln!(text, "broken: {sentence}");
+            }
+            let path = violation.path.as_deref().unwrap_or("the file system");
+            let _ = writeln!(text, "  {path}: {}", violation.found);
+        }
+        let more = self.findings.violations.len().saturating_sub(BROKEN_MOST);
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} more; --json has all");
+        }
+        for (path, runs) in self.sectors.iter().take(FILES_MOST) {
+            let _ = writeln!(text, "{path}:");
+            for run in runs {
+                let SectorRun { from, sectors, expected, found, is_as_expected } = run;
+                let mark = if *is_as_expected { "" } else { "  <- broken" };
+                let which = match sectors {
+                    0 => "name".to_owned(),
+                    1 => format!("sector {from}"),
+                    _ => format!("sectors {from} to {}", from + sectors - 1),
+                };
+                let _ = writeln!(text, "  {which}: expected {expected}; found {found}{mark}");
+            }
+        }
+        if let Some(more) = self.sectors.len().checked_sub(FILES_MOST).filter(|more| *more > 0) {
+            let _ = writeln!(text, "and {more} more files; --json has all");
+        }
+    }
+}
+
+fn rung(rung: Rung) -> &'static str {
+    match rung {
+        Rung::ReadWrite => "as it was",
+        Rung::ReadOnly => "read-only",
+        Rung::WithoutRecovery => "read-only and without recovery",
+        Rung::AfterRepair => "after a repair",
+    }
+}
+
+fn export(states: &KeptStates, args: &SafetyExportArgs) -> Result<()> {
+    let state = find(states, &args.state)?;
+    check_output(&args.output, args.force)?;
+    let contents = states.contents(&state)?;
+    let path = &args.output;
+    let place = || format!("{}: cannot be written; name another file", path.display());
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(".fsarena-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .with_context(place)?;
+    match args.format {
+        StateFormat::Image => contents.write_image(&state, file.as_file_mut()),
+        StateFormat::LogWrites => contents.write_log_writes(&state, file.as_file_mut()),
+    }
+    .with_context(place)?;
+    file.as_file().sync_all().with_context(place)?;
+    if args.force {
+        file.persist(path).map_err(|error| error.error).with_context(place)?;
+    } else {
+        match file.persist_noclobber(path) {
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => exists(path)?,
+            persisted => drop(persisted.map_err(|error| error.error).with_context(place)?),
+        }
+    }
+    let written = fs::metadata(path).with_context(place)?;
+    let in_use = std::os::unix::fs::MetadataExt::blocks(&written) * 512;
+    say!("{}: {}, {} in use", path.display(), Bytes(written.len()), Bytes(in_use));
+    Ok(())
+}
+
+fn exists(path: &Path) -> Result<()> {
+    refuse!("{}: is there already; name another file, or pass --force", path.display());
+}
+
+/// Nothing is written through a link, or into what is no file.
+fn check_output(path: &Path, force: bool) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("{}", path.display())),
+        Ok(meta) if !meta.is_file() => {
+            refuse!("{}: is no regular file; name another one", path.display());
+        }
+        Ok(_) if force => Ok(()),
+        Ok(_) => exists(path),
+    }
+}
+
+fn delete(states: &KeptStates, args: &SafetyDeleteArgs) -> Result<()> {
+    let mut chosen: Vec<KeptState> = Vec::new();
+    for name in &args.states {
+        let state = find(states, name)?;
+        if !chosen.contains(&state) {
+            chosen.push(state);
+        }
+    }
+    if args.all {
+        chosen = states.list();
+        if chosen.is_empty() {
+            say!("no crash state was kept");
+            return Ok(());
+        }
+    }
+    let lines: Vec<String> = chosen.iter().map(|state| describe(states, state)).collect();
+    context::print_text(&lines.concat());
+    let what = match chosen.len() {
+        1 => "this crash state".to_owned(),
+        number => format!("these {number} crash states"),
+    };
+    if !args.yes && !is_confirmed(&what)? {
+        refuse!("nothing was deleted");
+    }
+    for state in &chosen {
+        states.remove(state)?;
+    }
+    say!("{} deleted from {}", chosen.len(), states.dir().display());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_replaces_no_file_unasked_and_no_link_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.img");
+        assert!(check_output(&path, false).is_ok());
+        fs::write(&path, "mine").unwrap();
+        let error = check_output(&path, false).unwrap_err();
+        assert!(error.is::<Usage>() && error.to_string().contains("pass --force"), "{error}");
+        assert!(check_output(&path, true).is_ok());
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let error = check_output(&link, true).unwrap_err().to_string();
+        assert!(error.contains("is no regular file"), "{error}");
+    }
+}

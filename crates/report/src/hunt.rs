@@ -1,0 +1,204 @@
+//! Crash states at the entries of write logs as a table, and the promises that they break: for
+//! finding bugs. There is no share and no interval: how many of these states break a promise says
+//! nothing about the chance of it.
+
+use crate::render::text;
+use crate::safety::SafetyHead;
+use crate::table::{Column, Table};
+use crate::text::{MIN_WIDTH, Style, wrap};
+use fsarena_model::units::Bytes;
+use serde::Serialize;
+
+/// One contender with one workload.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct HuntRow {
+    pub contender: String,
+    pub workload: String,
+    pub runs: u32,
+    /// Entries of the write logs during the work, and those of them at which states were made.
+    pub events: u64,
+    pub events_taken: u64,
+    /// States that were made, no two of one log with the same contents; those that were looked at;
+    /// and second power cuts in their recovery.
+    pub states_made: u64,
+    pub states_checked: u64,
+    pub recoveries_checked: u64,
+    /// States that break what fsync promises, and those that break what is documented.
+    pub contract_broken: u64,
+    pub documented_broken: u64,
+    /// What the disk did that an honest one does not: broken promises are the disk's then.
+    pub disk_fault: Option<String>,
+    /// A case of each promise that was broken.
+    pub cases: Vec<HuntCase>,
+}
+
+/// A promise that was broken, and the state with the least missing that breaks it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HuntCase {
+    pub is_contract: bool,
+    pub sentence: String,
+    /// States that break it.
+    pub states: u64,
+    /// Class of the state.
+    pub state: String,
+    pub seed: u64,
+    /// The power went so long after the begin of the work.
+    pub after_ns: u64,
+    /// Which writes are missing, and what was found.
+    pub missing: String,
+    pub found: String,
+    /// Name of the kept state.
+    pub kept: Option<String>,
+}
+
+impl HuntRow {
+    /// Whether what fsync promises was broken, and the disk was honest.
+    #[must_use]
+    pub fn breaks_the_contract(&self) -> bool {
+        self.contract_broken > 0 && self.disk_fault.is_none()
+    }
+}
+
+/// What was done, all rows, and a case of each broken promise.
+#[must_use]
+pub fn hunt_text(
+    head: &SafetyHead,
+    states_most: u32,
+    rows: &[HuntRow],
+    width: usize,
+    style: Style,
+) -> String {
+    let width = width.max(MIN_WIDTH);
+    let SafetyHead { kernel, device_model, seconds, runs, seed, .. } = head;
+    let last = seed.wrapping_add(u64::from(*runs) - 1);
+    let words = format!(
+        "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
+         {seed} to {last}); power cuts at the entries of the write log, at most {states_most} \
+         states a run.",
+        Bytes(head.memory_bytes),
+        Bytes(head.device_bytes)
+    );
+    let mut out = wrap("", &words, width);
+    out.push('\n');
+    let mut grid = Table::new([
+        Column::text("contender"),
+        Column::text("workload"),
+        Column::figure("entries"),
+        Column::figure("states"),
+        Column::figure("looked at"),
+        Column::figure("recoveries").optional(1),
+        Column::figure("fsync broken"),
+        Column::figure("documents broken"),
+    ]);
+    for row in rows {
+        grid.row(vec![
+            row.contender.clone(),
+            row.workload.clone(),
+            row.events.to_string(),
+            row.states_made.to_string(),
+            row.states_checked.to_string(),
+            row.recoveries_checked.to_string(),
+            row.contract_broken.to_string(),
+            row.documented_broken.to_string(),
+        ]);
+    }
+    out.push_str(&text::listing(&grid, width, style));
+    for row in rows {
+        notes(row, width, &mut out);
+    }
+    out.push('\n');
+    let read = "Looked at: states that differ in what is on the disk. How many of them break a \
+                promise says nothing about how often that happens: power cuts at uniform times do.";
+    out.push_str(&wrap("", read, width));
+    out
+}
+
+fn notes(row: &HuntRow, width: usize, out: &mut String) {
+    let who = format!("{}, {}: ", row.contender, row.workload);
+    if row.events_taken < row.events {
+        let what = format!("{who}{} of {} entries were drawn", row.events_taken, row.events);
+        out.push_str(&wrap("mind: ", &what, width));
+    }
+    if row.states_checked < row.states_made {
+        let what = format!("{who}{} of {} states were drawn", row.states_checked, row.states_made);
+        out.push_str(&wrap("mind: ", &what, width));
+    }
+    if let Some(fault) = &row.disk_fault {
+        let what = format!("{who}{fault}: what is broken is broken by the disk");
+        out.push_str(&wrap("mind: ", &what, width));
+    }
+    for case in &row.cases {
+        let lead = if row.disk_fault.is_some() { "the disk's fault: " } else { "broken: " };
+        let HuntCase { sentence, states, seed, missing, found, .. } = case;
+        out.push_str(&wrap(lead, &format!("{who}in {states} states: {sentence}"), width));
+        let after_s = case.after_ns as f64 / 1e9;
+        let kept = case.kept.as_ref().map(|kept| format!(" (fsarena safety show {kept})"));
+        let words = format!(
+            "{}, seed {seed}, cut at {after_s:.6} s: {missing}: {found}{}",
+            case.state,
+            kept.unwrap_or_default()
+        );
+        out.push_str(&wrap("  such as ", &words, width));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> SafetyHead {
+        SafetyHead {
+            kernel: "6.12.117-2df9".to_owned(),
+            memory_bytes: 256 << 20,
+            device_model: "hdd-2007".to_owned(),
+            device_bytes: 8 << 30,
+            seconds: 120,
+            runs: 2,
+            points: 200,
+            seed: 7,
+        }
+    }
+
+    #[test]
+    fn cases_are_told_with_whose_fault_they_are_and_what_was_drawn() {
+        let case = HuntCase {
+            is_contract: true,
+            sentence: "fsync(2): kept".to_owned(),
+            states: 3,
+            state: "dropall".to_owned(),
+            seed: 7,
+            after_ns: 1_500_000,
+            missing: "1 write lost".to_owned(),
+            found: "f: the name is not there".to_owned(),
+            kept: Some("3f9a".to_owned()),
+        };
+        let honest = HuntRow {
+            contender: "ext4".to_owned(),
+            workload: "synced".to_owned(),
+            events: 90,
+            events_taken: 80,
+            states_made: 300,
+            states_checked: 200,
+            contract_broken: 3,
+            cases: vec![case],
+            ..HuntRow::default()
+        };
+        let lost = Some("the disk lost flush 7 of the work".to_owned());
+        let lost = HuntRow { disk_fault: lost, ..honest.clone() };
+        assert!(honest.breaks_the_contract() && !lost.breaks_the_contract());
+        let style = Style { colour: false, ..Style::default() };
+        let text = hunt_text(&head(), 200, &[honest, lost], 160, style);
+        for said in [
+            "at most 200 states a run",
+            "mind: ext4, synced: 80 of 90 entries were drawn",
+            "mind: ext4, synced: 200 of 300 states were drawn",
+            "broken: ext4, synced: in 3 states: fsync(2): kept",
+            "the disk's fault: ext4, synced: in 3 states: fsync(2): kept",
+            "such as dropall, seed 7, cut at 0.001500 s: 1 write lost: f: the name is not there",
+            "(fsarena safety show 3f9a)",
+            "says nothing about how often",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+}
