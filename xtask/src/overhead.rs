@@ -9,6 +9,7 @@
 mod agreement;
 mod child_job;
 mod corpus;
+mod crash;
 mod fio;
 mod floor;
 mod guests;
@@ -40,6 +41,7 @@ const SECTIONS: &[Section] = &[
     corpus::SECTION,
     vdisk::SECTION,
     guests::SECTION,
+    crash::SECTION,
     agreement::SECTION,
 ];
 

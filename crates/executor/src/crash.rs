@@ -55,6 +55,8 @@ pub struct CrashCheck {
     /// With all lines of the kernel and the text of the check.
     #[serde(default)]
     pub is_detailed: bool,
+    /// Whether the check of the file system is run after the unmount.
+    pub has_fsck: bool,
 }
 
 /// What was done, in the time of the guest, which is that of the disk's write log.
@@ -174,7 +176,7 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
         let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
-        all.push(check::check(&fs, mnt, task.is_detailed));
+        all.push(check::check(&fs, mnt, task));
     }
     Ok(all)
 }

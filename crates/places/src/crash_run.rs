@@ -5,7 +5,7 @@
 //! them are the disks of one guest that checks them. No state sees what the recovery of another
 //! one has written.
 
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
+use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
@@ -39,6 +39,8 @@ pub struct CrashOrder<'a> {
     pub recovery_every: u32,
     /// This flush of the work, counted from 1, is reported and does nothing.
     pub lose_flush: Option<u32>,
+    /// Whether the check of the file system is run in each state.
+    pub has_fsck: bool,
     /// Guests that check states at one time.
     pub guests_at_once: usize,
 }
@@ -206,8 +208,8 @@ fn states(
 impl<'a> CrashOrder<'a> {
     fn checker(&self, log: &'a WriteLog) -> Checker<'a> {
         let base = Store::in_memory(self.disk.size_bytes, Discarded::Zeros);
-        let Self { fs, options, program, seed, .. } = *self;
-        Checker { fs, options, program, seed, base, log }
+        let Self { fs, options, program, seed, has_fsck, .. } = *self;
+        Checker { fs, options, program, seed, disk: Some(self.disk), has_fsck, base, log }
     }
 }
 
@@ -283,6 +285,29 @@ pub fn contents<'v>(
     Ok(view)
 }
 
+/// A disk with the contents of a state.
+enum ViewDisk<'v> {
+    AtOnce(CrashViewDisk<'v>),
+    Modelled(ModelledDisk<View<'v>>),
+}
+
+impl ViewDisk<'_> {
+    fn as_disk(&mut self) -> &mut dyn Disk {
+        match self {
+            Self::AtOnce(disk) => disk,
+            Self::Modelled(disk) => disk,
+        }
+    }
+
+    /// What was written to it, where it was logged.
+    fn into_log(self) -> Option<WriteLog> {
+        match self {
+            Self::AtOnce(disk) => disk.into_log(),
+            Self::Modelled(disk) => disk.into_contents().1,
+        }
+    }
+}
+
 /// Guests that look at the states of a log.
 pub struct Checker<'a> {
     pub fs: &'a FsLevel,
@@ -290,6 +315,11 @@ pub struct Checker<'a> {
     pub program: &'a Program,
     /// Of the guests.
     pub seed: u64,
+    /// The model of the disk, so that a mount takes as long as its recovery does there; `None`:
+    /// its requests are done at once.
+    pub disk: Option<DiskOrder<'a>>,
+    /// Whether the check of the file system is run.
+    pub has_fsck: bool,
     /// The contents before the log.
     pub base: Store,
     pub log: &'a WriteLog,
@@ -340,17 +370,24 @@ impl Checker<'_> {
     ) -> Result<Vec<Checked>, CrashRunError> {
         let size_bytes = self.base.size_bytes();
         let disks = u32::try_from(states.len()).unwrap_or(0);
-        let task =
-            CrashTask::Check(CrashCheck { fs: self.fs.clone(), size_bytes, disks, is_detailed });
+        let (fs, has_fsck) = (self.fs.clone(), self.has_fsck);
+        let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck };
+        let task = CrashTask::Check(task);
         let mut views = Vec::with_capacity(states.len());
         for ToCheck { state, recovery, is_logged } in states {
             let view = contents(&self.base, self.log, state, *recovery);
             let view = view.map_err(DiskOrderError::from)?;
-            let made = if *is_logged { CrashViewDisk::logged } else { CrashViewDisk::new };
-            views.push(made(view, size_bytes));
+            views.push(match &self.disk {
+                Some(disk) => {
+                    let there = (self.log, pieces(self.log, state));
+                    let seed = self.seed ^ state.contents;
+                    ViewDisk::Modelled(disk.make_over(seed, view, there, *is_logged)?)
+                }
+                None if *is_logged => ViewDisk::AtOnce(CrashViewDisk::logged(view, size_bytes)),
+                None => ViewDisk::AtOnce(CrashViewDisk::new(view, size_bytes)),
+            });
         }
-        let mut disks: Vec<&mut dyn Disk> =
-            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
         let options = GuestOptions { seed: self.seed, ..self.options.clone() };
         let text = run(&options, self.program, &task, &mut disks, stop)?;
         let all: Vec<Observation> = serde_json::from_str(&text)?;

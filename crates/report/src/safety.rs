@@ -33,7 +33,8 @@ pub(crate) const READ: &str = "Loss: age of the oldest op that is lost and was n
      over. Where there is none, ≤ is the upper end of the interval of the share of \
      power cuts with any. Stale: bytes of another file, place or earlier version, in \
      all crash points together. Mounted: crash points at which it could be mounted and \
-     used as before. Repair: crash points after which its check found damage.";
+     used as before. Repair: crash points after which its check found damage. Recovery: \
+     length of the mount on the modelled disk, with what it recovered.";
 
 /// What was done, all rows, the promises that were broken, and how it is read.
 #[must_use]
@@ -76,6 +77,8 @@ pub(crate) fn grid<'a>(rows: impl IntoIterator<Item = &'a SafetyRow>) -> Table {
         Column::figure("stale"),
         Column::figure("mounted"),
         Column::figure("repair").optional(1),
+        Column::figure("recovery").optional(4),
+        Column::figure("max").optional(5),
     ]);
     let asked_first = || "repaired first".to_owned();
     for row in rows {
@@ -92,6 +95,8 @@ pub(crate) fn grid<'a>(rows: impl IntoIterator<Item = &'a SafetyRow>) -> Table {
             bytes(Some(row.stale_bytes)),
             row.mounted_as_before.as_ref().map_or_else(asked_first, of_points),
             row.needs_repair.as_ref().map_or_else(|| "-".to_owned(), of_points),
+            ns(row.recovery_p50_ns.map(|ns| ns as u64)),
+            ns(row.recovery_max_ns),
         ]);
     }
     grid
@@ -180,6 +185,8 @@ mod tests {
             sync_p99_ns: Some(9_000_000),
             loss_window_p50_ns: 2.5e9,
             loss_window_max_ns: 5_000_000_000,
+            recovery_p50_ns: Some(31_000_000.0),
+            recovery_max_ns: Some(1_200_000_000),
             acknowledged_lost: checks(2, 90),
             documented_broken: checks(0, 200),
             replaced_damaged: checks(0, 90),

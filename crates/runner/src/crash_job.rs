@@ -118,6 +118,7 @@ impl CrashJob<'_> {
             points,
             recovery_every: self.more.recovery_every,
             lose_flush: self.more.lose_flush,
+            has_fsck: true,
             guests_at_once: std::thread::available_parallelism().map_or(1, usize::from),
         };
         Ok(crash_run(&order, stop)?)

@@ -119,6 +119,9 @@ pub struct Figures {
     pub needs_repair: Option<Share>,
     /// A7: files in `lost+found`, in all crash points together.
     pub lost_and_found: u64,
+    /// A8: the mount that succeeded, with what it recovered and a repair that came before it, on
+    /// the modelled disk; of the crash points at which there was one.
+    pub recovery: Option<Times>,
 }
 
 /// Findings of the crash points of one run (one seed).
@@ -223,6 +226,10 @@ impl Points<'_> {
             })?,
             needs_repair: if has_fsck { Some(self.share(repair)?) } else { None },
             lost_and_found: total(|found| found.lost_and_found.into()),
+            recovery: match all().any(|found| found.mount_ns.is_some()) {
+                true => Some(self.times_of_some(|found| found.mount_ns)?),
+                false => None,
+            },
         })
     }
 
@@ -252,16 +259,29 @@ impl Points<'_> {
             let share = figure(&wilson(hits, of, self.options.alpha)?, method);
             return Ok(Share { hits, of, share });
         }
-        let estimate = self.bootstrap(|drawn| match sum(&mut drawn.iter().copied()) {
-            // Runs in which nothing was counted.
-            (_, 0) => 0.0,
-            (hits, of) => hits as f64 / of as f64,
-        })?;
+        let estimate =
+            self.bootstrap(counts.len(), |drawn| match sum(&mut drawn.iter().copied()) {
+                // Runs in which nothing was counted.
+                (_, 0) => 0.0,
+                (hits, of) => hits as f64 / of as f64,
+            })?;
         Ok(Share { hits, of, share: figure(&estimate, Method::ClusterBootstrap) })
     }
 
     fn times(&self, time_ns: impl Fn(&Findings) -> u64) -> Result<Times, SampleError> {
-        let runs: Vec<Vec<u64>> = self.values(time_ns);
+        self.times_of_some(|found| Some(time_ns(found)))
+    }
+
+    /// Of the crash points that have one.
+    fn times_of_some(
+        &self,
+        time_ns: impl Fn(&Findings) -> Option<u64>,
+    ) -> Result<Times, SampleError> {
+        let of_run = |run: &Vec<&Findings>| -> Vec<u64> {
+            run.iter().filter_map(|found| time_ns(found)).collect()
+        };
+        let runs = self.runs.iter().map(of_run).filter(|run| !run.is_empty());
+        let runs: Vec<Vec<u64>> = runs.collect();
         let max_ns = runs.iter().flatten().copied().max().unwrap_or(0);
         let [p50_ns, p95_ns] = [0.5, 0.95].map(|share| self.quantile(&runs, share));
         Ok(Times { p50_ns: p50_ns?, p95_ns: p95_ns?, max_ns })
@@ -286,12 +306,12 @@ impl Points<'_> {
             let estimate = median_order_statistics(&values, self.options.alpha)?;
             return Ok(figure(&estimate, Method::OrderStatistics));
         }
-        Ok(figure(&self.bootstrap(pooled)?, Method::ClusterBootstrap))
+        Ok(figure(&self.bootstrap(runs.len(), pooled)?, Method::ClusterBootstrap))
     }
 
     fn mean(&self, value: impl Fn(&Findings) -> u64) -> Result<Figure, SampleError> {
         let runs = self.values(value);
-        let estimate = self.bootstrap(|drawn| {
+        let estimate = self.bootstrap(runs.len(), |drawn| {
             let values = || drawn.iter().flat_map(|at| &runs[*at]);
             values().map(|value| *value as f64).sum::<f64>() / values().count() as f64
         })?;
@@ -299,11 +319,15 @@ impl Points<'_> {
     }
 
     /// The same draws for every figure, so that figures can be compared.
-    fn bootstrap(&self, statistic: impl FnMut(&[usize]) -> f64) -> Result<Estimate, SampleError> {
+    fn bootstrap(
+        &self,
+        runs: usize,
+        statistic: impl FnMut(&[usize]) -> f64,
+    ) -> Result<Estimate, SampleError> {
         let FigureOptions { alpha, resamples, seed } = *self.options;
         let mut rng = Seed::from_number(seed).child("resamples", 0).rng();
         let below = |bound| rng.below(bound);
-        cluster_bootstrap(self.runs.len(), Resampling { resamples, alpha }, below, statistic)
+        cluster_bootstrap(runs, Resampling { resamples, alpha }, below, statistic)
     }
 }
 

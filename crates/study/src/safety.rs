@@ -50,6 +50,10 @@ pub struct SafetyRow {
     /// Age of the oldest op that is lost and was not promised to stay.
     pub loss_window_p50_ns: f64,
     pub loss_window_max_ns: u64,
+    /// Length of the mount with its recovery on the modelled disk; nothing where it could never be
+    /// mounted.
+    pub recovery_p50_ns: Option<f64>,
+    pub recovery_max_ns: Option<u64>,
     /// Files with acknowledged work (fsync had returned) that is gone, of all checks of such files.
     pub acknowledged_lost: SafetyShare,
     /// Crash points at which a documented promise is broken.
@@ -277,6 +281,8 @@ fn safety_row(
         sync_p99_ns: facts.sync_ns(0.99),
         loss_window_p50_ns: figures.loss_window.p50_ns.value,
         loss_window_max_ns: figures.loss_window.max_ns,
+        recovery_p50_ns: figures.recovery.as_ref().map(|times| times.p50_ns.value),
+        recovery_max_ns: figures.recovery.as_ref().map(|times| times.max_ns),
         acknowledged_lost: share(&figures.acknowledged_files_lost, &figures.contract_broken),
         documented_broken: of_points(&figures.documented_broken),
         replaced_damaged: share(&figures.replaced_files_damaged, &figures.replace_damaged),

@@ -172,12 +172,13 @@ fn resident_bytes(kernel: &Path) -> u64 {
     processes.filter_map(kib).max().unwrap_or(0) << 10
 }
 
-/// This program as the init of a guest: it does no trials.
+/// This program as the init of a guest: it does no trials, and crash states.
 ///
 /// # Errors
 /// When this is no guest.
 pub(crate) fn run_as_init() -> Result<()> {
     let none = "this program does no trials";
-    let work = GuestWork { trial: &|_, _| Err(none.to_owned()), crash: &|_| Err(none.to_owned()) };
+    let crash = &fsarena_executor::run_crash_task;
+    let work = GuestWork { trial: &|_, _| Err(none.to_owned()), crash };
     fsarena_places::guest::run_as_init(work).context("init of a guest")
 }

@@ -6,8 +6,8 @@ use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// Names of the sections, in the order of the run.
-pub(super) const NAMES: [&str; 8] =
-    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual", "agreement"];
+pub(super) const NAMES: [&str; 9] =
+    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual", "safety", "agreement"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -20,6 +20,7 @@ Sections:
   vdisk     device models of virtual disks: what each request costs; reads through FUSE and a loop
             device that are answered at once (root)
   virtual   guest kernels: a boot, two virtual minutes of creations, memory (a kernel of the cache)
+  safety    crash states a second that are checked in guests, and a thousand power cuts
   agreement one modelled disk under the kernel of the machine and in a guest (root), not judged
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
@@ -171,13 +172,25 @@ mod tests {
     #[test]
     fn few_pairs_or_files_are_not_judged() {
         assert_eq!(judged(&[]), NAMES);
-        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "vdisk", "virtual", "agreement"]);
-        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "agreement"]);
-        assert_eq!(judged(&["--files", "2000"]), ["uring", "corpus", "virtual", "agreement"]);
+        assert_eq!(
+            judged(&["--pairs", "11"]),
+            ["null", "uring", "vdisk", "virtual", "safety", "agreement"]
+        );
+        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "safety", "agreement"]);
+        assert_eq!(
+            judged(&["--files", "2000"]),
+            ["uring", "corpus", "virtual", "safety", "agreement"]
+        );
         let few = judged(&["--corpus-files", "2000"]);
-        assert_eq!(few, ["small", "threads", "null", "uring", "vdisk", "virtual", "agreement"]);
+        assert_eq!(
+            few,
+            ["small", "threads", "null", "uring", "vdisk", "virtual", "safety", "agreement"]
+        );
         let few = judged(&["--uring-mib", "8"]);
-        assert_eq!(few, ["small", "threads", "null", "corpus", "vdisk", "virtual", "agreement"]);
+        assert_eq!(
+            few,
+            ["small", "threads", "null", "corpus", "vdisk", "virtual", "safety", "agreement"]
+        );
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
 

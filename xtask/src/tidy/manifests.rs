@@ -69,8 +69,12 @@ const MAY_USE: &[(&str, &str)] = &[
     ("watch", "devices doctor metrics model study"),
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", "corpus engine foreign model process"),
-    // `overhead` measures the engine, the sampler and device models, and estimates ratios.
-    ("xtask", "corpus devices engine filesystems metrics model places process stats vdisk"),
+    // `overhead` measures the engine, the sampler, device models and crash states, and estimates
+    // ratios.
+    (
+        "xtask",
+        "corpus devices engine executor filesystems metrics model places process safety stats vdisk",
+    ),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.

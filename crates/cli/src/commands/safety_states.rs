@@ -130,6 +130,8 @@ fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
         options: &options,
         program: &program,
         seed: state.seed,
+        disk: None,
+        has_fsck: true,
         base: Store::in_memory(state.size_bytes, Discarded::Zeros),
         log: &contents.log,
     };

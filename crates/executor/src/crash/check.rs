@@ -1,6 +1,7 @@
 //! A check of one disk after a power cut: mounts it as it can be mounted, reads all files, uses it,
 //! and checks it.
 
+use super::CrashCheck;
 use super::mounting::FileSystemOn;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
@@ -23,8 +24,8 @@ const MESSAGES_MOST: usize = 20;
 /// Of all lines, and of the text of a check, where all is asked for.
 const LINES_MOST: usize = 400;
 
-/// `is_detailed`: with all lines of the kernel and the text of the check.
-pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, is_detailed: bool) -> Observation {
+pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, task: &CrashCheck) -> Observation {
+    let CrashCheck { is_detailed, has_fsck, .. } = *task;
     let mut seen = Observation::default();
     let from_ns = monotonic_ns();
     for rung in fs.rungs() {
@@ -46,7 +47,7 @@ pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, is_detailed: bool) -> Obs
             break;
         }
     }
-    if seen.unmount_errno.is_none() {
+    if has_fsck && seen.unmount_errno.is_none() {
         let checked = fs.fsck();
         seen.fsck = checked.as_ref().map(|(result, _)| *result);
         if let Some((_, text)) = checked.filter(|_| is_detailed) {

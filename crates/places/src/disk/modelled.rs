@@ -3,8 +3,8 @@
 use super::message::{Description, Features, Op, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{
-    Completion, DeviceError, DeviceOptions, Discarded, Outcome, Request as ModelRequest,
-    SECTOR_BYTES, Store, UnknownModel, VirtualDevice, WriteLog, builtin,
+    Completion, DeviceError, DeviceOptions, Discarded, Outcome, Piece, Request as ModelRequest,
+    SECTOR_BYTES, Store, UnknownModel, View, VirtualDevice, WriteLog, builtin,
 };
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
@@ -51,11 +51,35 @@ impl DiskOrder<'_> {
         self.made(seed, Some(log))
     }
 
-    fn made(&self, seed: u64, log: Option<WriteLog>) -> Result<ModelledDisk, DiskOrderError> {
+    /// The model with contents that are there already, as they are after the writes of `log` that
+    /// are `there`, which a flash device has in its map. What is written to it goes into a log
+    /// where that `is_logged`. Discards are not announced.
+    ///
+    /// # Errors
+    /// As [`make`](Self::make).
+    pub fn make_over<'v>(
+        &self,
+        seed: u64,
+        view: View<'v>,
+        (log, there): (&WriteLog, impl Iterator<Item = Piece>),
+        is_logged: bool,
+    ) -> Result<ModelledDisk<View<'v>>, DiskOrderError> {
+        let mut device = self.device(seed)?;
+        let ahead_ns = if device.is_rotating() { 0 } else { written_ns(&mut device, log, there) };
+        let written = is_logged.then(WriteLog::in_memory);
+        let disk = ModelledDisk::new(device, view, written);
+        Ok(ModelledDisk { ahead_ns, has_discard: false, ..disk })
+    }
+
+    fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
         let sheet = builtin(self.model)?;
         let options =
             DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
-        let device = VirtualDevice::new(&sheet, &options)?;
+        Ok(VirtualDevice::new(&sheet, &options)?)
+    }
+
+    fn made(&self, seed: u64, log: Option<WriteLog>) -> Result<ModelledDisk, DiskOrderError> {
+        let device = self.device(seed)?;
         let store = match self.store_dir {
             None => Store::in_memory(self.size_bytes, Discarded::Zeros),
             Some(dir) => {
@@ -69,15 +93,92 @@ impl DiskOrder<'_> {
     }
 }
 
+/// Writes these pieces one after the other; the time of the device when it is done, ns.
+fn written_ns(
+    device: &mut VirtualDevice,
+    log: &WriteLog,
+    there: impl Iterator<Item = Piece>,
+) -> u64 {
+    let mut now_ns = 0;
+    let is_write = |piece: &Piece| {
+        log.entries().get(piece.entry as usize).is_some_and(|entry| entry.kind.is_write())
+    };
+    for Piece { sector, sectors, .. } in there.filter(is_write) {
+        let Ok(sectors) = u32::try_from(sectors) else { continue };
+        // One that the device refuses is of no log of it.
+        if device.submit(now_ns, ModelRequest::write(0, sector, sectors)).is_ok() {
+            while device.poll(now_ns).is_none() {
+                let Some(next_ns) = device.next_event_ns() else { break };
+                now_ns = now_ns.max(next_ns);
+            }
+        }
+    }
+    now_ns
+}
+
+/// What is on a disk.
+pub trait Contents: Send {
+    /// Reads whole sectors.
+    ///
+    /// # Errors
+    /// Of the files behind it.
+    fn read(&self, sector: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Writes whole sectors.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn write(&mut self, sector: u64, data: &[u8]) -> io::Result<()>;
+
+    /// Sectors are not needed any more.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn discard(&mut self, sector: u64, sectors: u64) -> io::Result<()>;
+}
+
+impl Contents for Store {
+    fn read(&self, sector: u64, into: &mut [u8]) -> io::Result<()> {
+        self.read(sector, into)
+    }
+
+    fn write(&mut self, sector: u64, data: &[u8]) -> io::Result<()> {
+        self.write(sector, data)
+    }
+
+    fn discard(&mut self, sector: u64, sectors: u64) -> io::Result<()> {
+        self.discard(sector, sectors)
+    }
+}
+
+impl Contents for View<'_> {
+    fn read(&self, sector: u64, into: &mut [u8]) -> io::Result<()> {
+        self.read(sector, into)
+    }
+
+    fn write(&mut self, sector: u64, data: &[u8]) -> io::Result<()> {
+        self.write(sector, data)
+    }
+
+    /// Is not announced.
+    fn discard(&mut self, _sector: u64, _sectors: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 /// A virtual device and what is on it.
 ///
 /// A write is in the contents when it completes, and a read sees what is there when it completes.
 /// Force unit access is not announced, so that the kernel sends a flush behind the write instead,
 /// as to a SATA disk and to a loop device.
-pub struct ModelledDisk {
+pub struct ModelledDisk<C = Store> {
     device: VirtualDevice,
-    store: Store,
+    contents: C,
     log: Option<WriteLog>,
+    /// The time of the device is so much later than that of the guest.
+    ahead_ns: u64,
+    /// Whether discards are announced where the device has them.
+    has_discard: bool,
     /// By tag.
     outstanding: Vec<Outstanding>,
 }
@@ -90,20 +191,20 @@ struct Outstanding {
     data: Vec<u8>,
 }
 
-impl ModelledDisk {
+impl<C: Contents> ModelledDisk<C> {
     /// The device with these contents, which have its size.
     #[must_use]
-    pub fn new(device: VirtualDevice, store: Store, log: Option<WriteLog>) -> Self {
+    pub fn new(device: VirtualDevice, contents: C, log: Option<WriteLog>) -> Self {
         let nothing =
             |_| Outstanding { request: ModelRequest::flush(0), submitted_ns: 0, data: Vec::new() };
         let outstanding = (0..device.queue_depth()).map(nothing).collect();
-        Self { device, store, log, outstanding }
+        Self { device, contents, log, ahead_ns: 0, has_discard: true, outstanding }
     }
 
     /// What is on it, and its log.
     #[must_use]
-    pub fn into_contents(self) -> (Store, Option<WriteLog>) {
-        (self.store, self.log)
+    pub fn into_contents(self) -> (C, Option<WriteLog>) {
+        (self.contents, self.log)
     }
 
     /// The next request that is done by now, with the time at which it was: what a driver in real
@@ -112,11 +213,13 @@ impl ModelledDisk {
     /// # Errors
     /// As [`Disk::poll`].
     pub fn poll_at(&mut self, now_ns: u64) -> Result<Option<(u32, Status, u64)>, DiskError> {
-        let done = self.device.poll(now_ns);
+        let done = self.device.poll(now_ns.saturating_add(self.ahead_ns));
         if let Some(at_ns) = self.device.power_cut_ns() {
+            let at_ns = at_ns.saturating_sub(self.ahead_ns);
             return Err(DiskError::PowerCut { at_ns });
         }
-        let Some(done) = done else { return Ok(None) };
+        let Some(mut done) = done else { return Ok(None) };
+        done.at_ns = done.at_ns.saturating_sub(self.ahead_ns);
         self.complete(&done)?;
         let status = match done.outcome {
             Outcome::MediumError => Status::IoError,
@@ -131,13 +234,15 @@ impl ModelledDisk {
         let Outstanding { request, submitted_ns, data } = &self.outstanding[usize::from(done.tag)];
         match (request.op, done.outcome) {
             (_, Outcome::MediumError) => {}
-            (fsarena_vdisk::Op::Write, Outcome::Done) => self.store.write(request.sector, data)?,
+            (fsarena_vdisk::Op::Write, Outcome::Done) => {
+                self.contents.write(request.sector, data)?
+            }
             (fsarena_vdisk::Op::Write, Outcome::Torn { sectors }) => {
                 let there = bytes_of(u64::from(sectors)).min(data.len());
-                self.store.write(request.sector, &data[..there])?;
+                self.contents.write(request.sector, &data[..there])?;
             }
             (fsarena_vdisk::Op::Discard, _) => {
-                self.store.discard(request.sector, u64::from(request.sectors))?;
+                self.contents.discard(request.sector, u64::from(request.sectors))?;
             }
             (fsarena_vdisk::Op::Read | fsarena_vdisk::Op::Flush, _) => {}
         }
@@ -151,12 +256,13 @@ impl ModelledDisk {
     }
 }
 
-impl Disk for ModelledDisk {
+impl<C: Contents> Disk for ModelledDisk<C> {
     fn description(&self) -> Description {
         let sectors = self.device.size_bytes() / SECTOR_BYTES;
         // Disks had no discard; flash and cards do.
         let is_rotating = self.device.is_rotating();
-        let discard_max_sectors = if is_rotating { 0 } else { u32::MAX >> 9 };
+        let has_discard = self.has_discard && !is_rotating;
+        let discard_max_sectors = if has_discard { u32::MAX >> 9 } else { 0 };
         Description {
             queue_depth: self.device.queue_depth(),
             transfer_max_bytes: TRANSFER_MAX_BYTES,
@@ -174,7 +280,7 @@ impl Disk for ModelledDisk {
     fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {
         let asked = model_request(request)
             .ok_or_else(|| DiskError::Refused(format!("{request:?} is none that was announced")))?;
-        let taken = self.device.submit(now_ns, asked);
+        let taken = self.device.submit(now_ns.saturating_add(self.ahead_ns), asked);
         taken.map_err(|refused| DiskError::Refused(refused.to_string()))?;
         let outstanding = &mut self.outstanding[usize::from(asked.tag)];
         outstanding.request = asked;
@@ -189,11 +295,11 @@ impl Disk for ModelledDisk {
     }
 
     fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {
-        Ok(self.store.read(request.sector, into)?)
+        Ok(self.contents.read(request.sector, into)?)
     }
 
     fn next_event_ns(&self) -> Option<u64> {
-        self.device.next_event_ns()
+        Some(self.device.next_event_ns()?.saturating_sub(self.ahead_ns))
     }
 }
 
@@ -248,7 +354,7 @@ mod tests {
     }
 
     /// Waits for the one that is outstanding; when it was done, and how.
-    fn wait(disk: &mut ModelledDisk) -> (u64, Status) {
+    fn wait<C: Contents>(disk: &mut ModelledDisk<C>) -> (u64, Status) {
         let mut now_ns = 0;
         loop {
             now_ns = disk.next_event_ns().expect("something is outstanding").max(now_ns);
@@ -297,6 +403,34 @@ mod tests {
         cut.submit(5, &request(0, Op::Write, 0, 4096), &[7; 4096]).unwrap();
         let error = cut.poll(1_000_000_000).unwrap_err();
         assert!(matches!(error, DiskError::PowerCut { at_ns: 5 }), "{error}");
+    }
+
+    #[test]
+    fn a_view_takes_as_long_as_the_model_and_flash_has_it_in_its_map() {
+        let base = Store::in_memory(SIZE_BYTES, Discarded::Zeros);
+        let mut log = WriteLog::in_memory();
+        let done = Completion { tag: 0, at_ns: 5, outcome: Outcome::Done };
+        log.completed(&ModelRequest::write(0, 4096, 8), 0, &done, &[7; 4096]).unwrap();
+        let piece = Piece { entry: 0, sector: 4096, sectors: 8 };
+        for (model, read_ns) in [("hdd-2007", 1_000_000..40_000_000), ("ssd-x25m", 50_000..400_000)]
+        {
+            let order = DiskOrder { model, size_bytes: SIZE_BYTES, store_dir: None };
+            let view = View::of_pieces(&base, &log, [piece]);
+            let mut disk = order.make_over(3, view, (&log, [piece].into_iter()), true).unwrap();
+            assert_eq!(disk.description().discard_max_sectors, 0, "{model}");
+            let read = request(0, Op::Read, 4096, 4096);
+            disk.submit(0, &read, &[]).unwrap();
+            let (done_ns, _) = wait(&mut disk);
+            assert!(read_ns.contains(&done_ns), "{model}: {done_ns}");
+            let mut got = [0; 4096];
+            disk.read(&read, &mut got).unwrap();
+            assert_eq!(got, [7; 4096]);
+            disk.submit(done_ns, &request(0, Op::Write, 8, 512), &[9; 512]).unwrap();
+            let (written_ns, _) = wait(&mut disk);
+            let written = disk.into_contents().1.unwrap();
+            let entry = &written.entries()[0];
+            assert_eq!((entry.submitted_ns, entry.completed_ns), (done_ns, written_ns), "{model}");
+        }
     }
 
     #[test]

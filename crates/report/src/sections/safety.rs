@@ -187,6 +187,7 @@ fn beside(
         Column::figure("stale bytes").narrow(),
         Column::figure("mounted").narrow().optional(4),
         Column::figure("repair").narrow().optional(1),
+        Column::figure("recovery").narrow().optional(5),
     ]);
     let words = match state.strip_prefix("lying=") {
         Some(seconds) => format!(
@@ -220,6 +221,7 @@ fn beside(
                 false => group.sum(|one| one.row.mounted_as_before),
             },
             group.sum(|one| one.row.needs_repair),
+            Cell::ns(unsynced.and_then(|one| one.row.recovery_p50_ns).map(|ns| ns as u64)),
         ]);
         table.row(cells);
     }

@@ -122,3 +122,18 @@ fn figures_come_back_from_text() {
     let text = serde_json::to_string(&found).unwrap();
     assert_eq!(serde_json::from_str::<Figures>(&text).unwrap(), found);
 }
+
+#[test]
+fn the_length_of_recovery_is_of_crash_points_that_could_be_mounted() {
+    let mut run: Vec<Findings> = (0..21).map(|_| point(false, 9)).collect();
+    for (number, found) in (1_u64..).zip(&mut run) {
+        found.mount_ns = (number != 21).then_some(number * 10);
+    }
+    let recovery = one(&[run.clone()]).recovery.unwrap();
+    assert_eq!((recovery.p50_ns.value, recovery.max_ns), (105.0, 200));
+    let never: RunFindings =
+        run.iter().cloned().map(|found| Findings { mount_ns: None, ..found }).collect();
+    assert_eq!(one(&[never.clone()]).recovery, None);
+    let both = one(&[run, never]).recovery.unwrap();
+    assert_eq!(both.max_ns, 200);
+}
