@@ -1,0 +1,315 @@
+//! `fsarena safety --application`: what a power cut leaves of the work of an application, by its
+//! own check.
+
+use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, is_stop, list};
+use crate::args::SafetyArgs;
+use crate::context::{self, Usage, exit};
+use anyhow::{Context as _, Result};
+use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_places::application_run::{ApplicationOrder, ApplicationRun, application_run};
+use fsarena_places::disk::DiskOrder;
+use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_places::kernel::{Kernels, Named};
+use fsarena_process::cmd::SearchPath;
+use fsarena_report::{
+    SafetyApplication, SafetyApplicationHead, SafetyApplicationRow, safety_application_text,
+};
+use fsarena_safety::application::{
+    Application, ApplicationFigures, ApplicationFindings, application, application_figures,
+    application_names, judge_application,
+};
+use fsarena_safety::figures::FigureOptions;
+use fsarena_safety::observation::Rung;
+use fsarena_safety::state::Class;
+use fsarena_study::SafetyShare;
+use indicatif::ProgressBar;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
+    let applications = applications(names)?;
+    let classes = list(&args.state, "--state", Class::from_name)?;
+    check_points(args, &classes)?;
+    let (applications, lacking) = with_their_programs(applications);
+    let own = tempfile::tempdir().context("a directory for the guests")?;
+    let mut kernels = Kernels::new(context::kernels()?);
+    let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
+    for line in not_run.iter().chain(&lacking) {
+        say!("not run: {line}");
+    }
+    let Some(first) = contenders.first().filter(|_| !applications.is_empty()) else {
+        anyhow::bail!("nothing can be run");
+    };
+    let head = head(args, first, &applications)?;
+    let program = Program::this(own.path())?;
+    let interrupts = context::count_interrupts()?;
+    let stop = || interrupts.load(Ordering::SeqCst) > 0;
+    let all = contenders.len() * applications.len();
+    let bar = ProgressBar::new(all as u64 * u64::from(args.runs));
+    let mut rows = Vec::new();
+    for contender in &contenders {
+        for application in &applications {
+            let job = Job { args, kernels: &kernels, program: &program, application };
+            let who = format!("{}, {}", contender.label, application.name);
+            match job.rows(contender, &classes, &stop, &bar) {
+                Ok(found) => {
+                    if bar.is_hidden() {
+                        say!("{who}: {} runs", args.runs);
+                    }
+                    rows.extend(found);
+                }
+                Err(error) if is_stop(&error) => break,
+                Err(error) => bar.suspend(|| say!("{who}: not judged: {error:#}")),
+            }
+        }
+    }
+    bar.finish_and_clear();
+    if stop() {
+        say!("stopped: what was finished before is all there is");
+    }
+    let both = serde_json::json!({"head": head, "rows": rows});
+    let document =
+        || fsarena_report::json::document("safety-application", "safety_application", &both);
+    context::print_as(args.json, document, |width, style| {
+        safety_application_text(&head, &rows, width, style)
+    })?;
+    Ok(match (stop(), rows.len() == all * classes.len()) {
+        (true, _) => ExitCode::from(exit::INTERRUPTED),
+        (false, true) => ExitCode::SUCCESS,
+        (false, false) => ExitCode::FAILURE,
+    })
+}
+
+/// Those of the list, each once: a name, or a file, which has a `/` or ends with `.toml`.
+fn applications(names: &str) -> Result<Vec<Application>> {
+    let mut all: Vec<Application> = Vec::new();
+    for word in names.split(',').map(str::trim) {
+        let is_file = word.contains('/') || word.ends_with(".toml");
+        let one = if is_file {
+            let unread = |error| Usage(format!("--application {word}: {error}; name a file"));
+            let text = std::fs::read_to_string(word).map_err(unread)?;
+            Application::parse(&text, word).map_err(|error| Usage(error.to_string()))?
+        } else {
+            let none = || {
+                let known = application_names().join(", ");
+                Usage(format!("--application: {word:?} is none; use {known}, or ./FILE.toml"))
+            };
+            application(word).ok_or_else(none)?
+        };
+        if all.iter().any(|other| other.name == one.name) {
+            return Err(Usage(format!("--application: {:?} is named twice", one.name)).into());
+        }
+        all.push(one);
+    }
+    Ok(all)
+}
+
+/// Those whose programs are on this machine, and what the others lack.
+fn with_their_programs(applications: Vec<Application>) -> (Vec<Application>, Vec<String>) {
+    let mut lacking = Vec::new();
+    let has_all = |one: &Application| {
+        let (own, usual) = (SearchPath::new(one.path.clone()), SearchPath::from_env());
+        let is_lacking =
+            |program: &str| own.find(program).is_none() && usual.find(program).is_none();
+        match one.needs.iter().find(|(program, _)| is_lacking(program)) {
+            None => true,
+            Some((program, package)) => {
+                let name = &one.name;
+                lacking.push(format!("{name}: {program} not installed (package {package})"));
+                false
+            }
+        }
+    };
+    let there = applications.into_iter().filter(has_all).collect();
+    (there, lacking)
+}
+
+fn head(
+    args: &SafetyArgs,
+    contender: &Contender,
+    applications: &[Application],
+) -> Result<SafetyApplicationHead> {
+    let DeviceLevel::Virtual { size_bytes, model, kernel, .. } = &contender.levels.device else {
+        anyhow::bail!("{} is in no guest", contender.label);
+    };
+    let about = |one: &Application| SafetyApplication {
+        name: one.name.clone(),
+        title: one.title.clone(),
+        source: one.source.clone(),
+        notes: one.notes.clone(),
+    };
+    Ok(SafetyApplicationHead {
+        kernel: kernel.clone(),
+        memory_bytes: GuestOptions::new(Path::new("")).memory_bytes,
+        device_model: model.clone(),
+        device_bytes: *size_bytes,
+        seconds: args.seconds,
+        runs: args.runs,
+        points: args.points,
+        seed: args.seed,
+        applications: applications.iter().map(about).collect(),
+    })
+}
+
+/// One application on contenders.
+struct Job<'a> {
+    args: &'a SafetyArgs,
+    kernels: &'a Kernels,
+    program: &'a Program,
+    application: &'a Application,
+}
+
+impl Job<'_> {
+    /// A row for each class of states.
+    fn rows(
+        &self,
+        contender: &Contender,
+        classes: &[Class],
+        stop: &(dyn Fn() -> bool + Sync),
+        bar: &ProgressBar,
+    ) -> Result<Vec<SafetyApplicationRow>> {
+        let mut runs: Vec<Vec<ApplicationFindings>> = Vec::new();
+        let mut facts = Facts::default();
+        for number in 0..self.args.runs {
+            let seed = self.args.seed.wrapping_add(u64::from(number));
+            let ran = self.application_run(contender, seed, classes, stop)?;
+            if let Some(fault) = &ran.work.fault {
+                anyhow::bail!("seed {seed}: {fault}");
+            }
+            let judged = ran.observed().map(|(state, seen)| {
+                facts.is_repaired_first |=
+                    seen.mounted() == Some(Rung::AfterRepair) && seen.mounts.len() == 1;
+                judge_application(&ran.work, state, seen)
+            });
+            let findings: Vec<ApplicationFindings> = judged.collect();
+            facts.add(seed, &ran, &findings);
+            runs.push(findings);
+            bar.inc(1);
+        }
+        let of_classes = application_figures(&runs, &FigureOptions::default())?;
+        Ok(of_classes.iter().map(|(class, of)| self.row(contender, *class, of, &facts)).collect())
+    }
+
+    fn application_run(
+        &self,
+        contender: &Contender,
+        seed: u64,
+        classes: &[Class],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<ApplicationRun> {
+        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } =
+            &contender.levels.device
+        else {
+            anyhow::bail!("{} is in no guest", contender.label);
+        };
+        let binary = |named: Named<'_>| match named {
+            Named::Built(kernel) => kernel.binary.clone(),
+            Named::File { about, .. } => about.path.clone(),
+        };
+        let found = self.kernels.named(kernel, binary).context("its guest kernel is gone")?;
+        let options =
+            GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
+        let order = ApplicationOrder {
+            fs: &contender.levels.fs,
+            disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: None },
+            options: &options,
+            program: self.program,
+            application: self.application,
+            seed,
+            seconds: self.args.seconds,
+            points: self.args.points,
+            classes: classes.to_vec(),
+            guests_at_once: std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        Ok(application_run(&order, stop)?)
+    }
+
+    fn row(
+        &self,
+        contender: &Contender,
+        class: Class,
+        of: &ApplicationFigures,
+        facts: &Facts,
+    ) -> SafetyApplicationRow {
+        let cases = facts.cases.iter().filter(|(of_class, _)| *of_class == class);
+        let told = facts.told_by_kernel.iter().filter(|of_class| **of_class == class);
+        SafetyApplicationRow {
+            contender: contender.label.clone(),
+            application: self.application.name.clone(),
+            state: class.name(),
+            runs: of.runs,
+            crash_points: of.crash_points,
+            mount_options: facts.mount_options.clone(),
+            acknowledged_units: facts.acknowledged_units,
+            acknowledged_lost: SafetyShare::new(&of.lost_units, &of.lost_points),
+            lost_max: of.lost_units_max,
+            lost_age_max_ns: of.lost_age_max_ns,
+            check_failed: SafetyShare::new(&of.check_failed, &of.check_failed),
+            mounted_as_before: (!facts.is_repaired_first)
+                .then(|| SafetyShare::new(&of.mounted, &of.mounted)),
+            told_by_kernel: told.count() as u64,
+            cases: cases.map(|(_, words)| words.clone()).collect(),
+        }
+    }
+}
+
+/// What is kept of all runs of a contender beside its figures.
+#[derive(Default)]
+struct Facts {
+    mount_options: String,
+    acknowledged_units: u64,
+    /// Its documents ask for a repair before the mount.
+    is_repaired_first: bool,
+    /// The class of each crash point at which it told of damage.
+    told_by_kernel: Vec<Class>,
+    /// The first ones of each class.
+    cases: Vec<(Class, String)>,
+}
+
+impl Facts {
+    fn add(&mut self, seed: u64, ran: &ApplicationRun, findings: &[ApplicationFindings]) {
+        self.mount_options.clone_from(&ran.work.mount_options);
+        self.acknowledged_units += ran.work.acknowledged.len() as u64;
+        for found in findings {
+            if found.kernel_messages > 0 {
+                self.told_by_kernel.push(found.class);
+            }
+            let many = self.cases.iter().filter(|(class, _)| *class == found.class).count();
+            if found.is_broken() && many < CASES_MOST {
+                let after_ns = found.at_ns.saturating_sub(ran.work.begin_ns);
+                let after_s = after_ns as f64 / SECOND_NS as f64;
+                let words = format!("seed {seed}, cut at {after_s:.3} s: {}", found.words);
+                self.cases.push((found.class, words));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn applications_are_named_once_and_known() {
+        let names = |text| -> Vec<String> {
+            applications(text).unwrap().into_iter().map(|one| one.name).collect()
+        };
+        assert_eq!(names("maildir, git"), ["maildir", "git"]);
+        let refused = |text| applications(text).unwrap_err().to_string();
+        assert!(refused("git,git").contains("\"git\" is named twice"));
+        let none = refused("oracle");
+        assert!(none.contains("\"oracle\" is none; use sqlite-wal"), "{none}");
+        assert!(refused("./none.toml").starts_with("--application ./none.toml: No such file"));
+    }
+
+    #[test]
+    fn what_an_application_lacks_is_named_with_its_package() {
+        let mut one = application("maildir").unwrap();
+        one.needs = [("no-such-program".to_owned(), "its-package".to_owned())].into();
+        let there = application("maildir").unwrap();
+        let (kept, lacking) = with_their_programs(vec![one, there.clone()]);
+        assert_eq!(kept, [there]);
+        assert_eq!(lacking, ["maildir: no-such-program not installed (package its-package)"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Crash safety of an application in guests: its work on a modelled disk whose writes are logged,
+//! then its own check of states that a power cut may have left of it.
+//!
+//! As with the workloads of `crash_run`, no state sees what the check of another one has written.
+
+use crate::crash_run::CrashRunError;
+use crate::disk::{CrashViewDisk, Disk, DiskOrder};
+use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::state_groups::in_groups;
+use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
+use fsarena_model::contender::FsLevel;
+use fsarena_safety::application::{Application, ApplicationSeen, ApplicationWork};
+use fsarena_safety::observation::{MountAttempt, Rung};
+use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
+use fsarena_vdisk::{Discarded, Store, WriteLog};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Real time that a guest has besides the limits of its checks.
+const GUEST_LIMIT: Duration = Duration::from_secs(120);
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct ApplicationOrder<'a> {
+    pub fs: &'a FsLevel,
+    pub disk: DiskOrder<'a>,
+    pub options: &'a GuestOptions,
+    pub program: &'a Program,
+    pub application: &'a Application,
+    /// Of work, disk, guest and crash points.
+    pub seed: u64,
+    /// Of the work, in virtual time.
+    pub seconds: u64,
+    /// Crash points, and their classes in turns.
+    pub points: u32,
+    pub classes: Vec<Class>,
+    /// Guests that check states at one time.
+    pub guests_at_once: usize,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct ApplicationRun {
+    pub work: ApplicationWork,
+    /// Each with the place of what was seen in it: states with equal contents, and as much that was
+    /// acknowledged, have one.
+    states: Vec<(CrashState, usize)>,
+    seen: Vec<ApplicationSeen>,
+}
+
+impl ApplicationRun {
+    /// The states, each with what was seen in it; none where the work has a fault.
+    pub fn observed(&self) -> impl Iterator<Item = (&CrashState, &ApplicationSeen)> {
+        self.states.iter().map(|(state, place)| (state, &self.seen[*place]))
+    }
+}
+
+/// Works, looks at the uncrashed state, and, where all is well there, cuts the power and checks.
+///
+/// # Errors
+/// When a guest has no record.
+pub fn application_run(
+    order: &ApplicationOrder<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<ApplicationRun, CrashRunError> {
+    let mut disk = order.disk.make_logged(order.seed, WriteLog::in_memory())?;
+    let task = CrashTask::ApplicationWork(ApplicationTask {
+        fs: order.fs.clone(),
+        size_bytes: order.disk.size_bytes,
+        application: order.application.clone(),
+        seed: order.seed,
+        seconds: order.seconds,
+    });
+    let text = run(order, &task, order.options.limit, &mut [&mut disk], stop)?;
+    let work: ApplicationWork = serde_json::from_str(&text)?;
+    if work.fault.is_some() {
+        return Ok(ApplicationRun { work, states: Vec::new(), seen: Vec::new() });
+    }
+    let (_, log) = disk.into_contents();
+    let log = log.unwrap_or_else(WriteLog::in_memory);
+    let points = CrashPoints {
+        from_ns: work.begin_ns,
+        to_ns: work.end_ns,
+        points: order.points,
+        seed: order.seed,
+        classes: order.classes.clone(),
+    };
+    let base = Store::in_memory(order.disk.size_bytes, Discarded::Zeros);
+    let mut place_of: HashMap<(u64, usize), usize> = HashMap::new();
+    let (mut different, mut places) = (Vec::new(), Vec::new());
+    let states = uniform(&log, &points);
+    for state in &states {
+        let key = (state.contents, work.acknowledged_at(state.at_ns));
+        places.push(*place_of.entry(key).or_insert_with(|| {
+            different.push(state.clone());
+            different.len() - 1
+        }));
+    }
+    let checker = Checker { order, work: &work, base: &base, log: &log, stop };
+    let seen = in_groups(&different, order.guests_at_once, &|states| checker.check_group(states))?;
+    let states = states.into_iter().zip(places).collect();
+    Ok(ApplicationRun { work, states, seen })
+}
+
+/// Boots a guest for a task.
+fn run(
+    order: &ApplicationOrder<'_>,
+    task: &CrashTask,
+    limit: Duration,
+    disks: &mut [&mut dyn Disk],
+    stop: &dyn Fn() -> bool,
+) -> Result<String, CrashRunError> {
+    let task = Task::Crash { task: serde_json::to_string(task)? };
+    let options = GuestOptions { seed: order.seed, limit, ..order.options.clone() };
+    match Guest::new(&options, order.program).run_task(&task, disks, stop)?.record {
+        Record::Crash(record) => Ok(record),
+        _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
+    }
+}
+
+/// Checks states of one run.
+struct Checker<'a> {
+    order: &'a ApplicationOrder<'a>,
+    work: &'a ApplicationWork,
+    /// The contents before the log.
+    base: &'a Store,
+    log: &'a WriteLog,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Checker<'_> {
+    /// A check of a group; where its guest does not survive it, or a disk could not be mounted or
+    /// unmounted, of each such state in a guest of its own.
+    fn check_group(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
+        let mut seen = match self.check(states) {
+            Err(error) if !error.is_stop() => {
+                return states.iter().map(|state| self.check_one(state)).collect();
+            }
+            done => done?,
+        };
+        for (state, seen) in states.iter().zip(&mut seen) {
+            if is_doubtful(seen) {
+                *seen = self.check_one(state)?;
+            }
+        }
+        Ok(seen)
+    }
+
+    /// A check of one state. A guest that does not survive it is what was seen.
+    fn check_one(&self, state: &CrashState) -> Result<ApplicationSeen, CrashRunError> {
+        match self.check(std::slice::from_ref(state)) {
+            Ok(mut seen) => Ok(seen.remove(0)),
+            Err(error) if error.is_stop() => Err(error),
+            Err(error) => {
+                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
+                Ok(ApplicationSeen {
+                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
+                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
+                    ..ApplicationSeen::default()
+                })
+            }
+        }
+    }
+
+    fn check(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
+        let order = self.order;
+        let counts = states.iter().map(|state| self.work.acknowledged_at(state.at_ns));
+        let counts: Vec<usize> = counts.collect();
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let lines = self.work.acknowledged[..most].iter().map(|unit| unit.line.clone());
+        let task = CrashTask::ApplicationCheck(ApplicationCheck {
+            fs: order.fs.clone(),
+            size_bytes: order.disk.size_bytes,
+            application: order.application.clone(),
+            seed: order.seed,
+            seconds: order.seconds,
+            lines: lines.collect(),
+            acknowledged: counts.iter().map(|count| u32::try_from(*count).unwrap_or(0)).collect(),
+        });
+        let size_bytes = order.disk.size_bytes;
+        let mut views: Vec<CrashViewDisk<'_>> = states
+            .iter()
+            .map(|state| CrashViewDisk::new(view(self.base, self.log, state), size_bytes))
+            .collect();
+        let mut disks: Vec<&mut dyn Disk> =
+            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        // A check that spins takes no virtual time, and is ended by the host.
+        let checks_s = order.application.check_limit_s * states.len() as u64;
+        let limit = GUEST_LIMIT + Duration::from_secs(checks_s);
+        let text = run(order, &task, limit, &mut disks, self.stop)?;
+        let seen: Vec<ApplicationSeen> = serde_json::from_str(&text)?;
+        if seen.len() == states.len() {
+            return Ok(seen);
+        }
+        Err(CrashRunError::Missing { asked: states.len(), seen: seen.len() })
+    }
+}
+
+/// Whether it could not be mounted at the first attempt, or not be unmounted: what other disks of
+/// the guest may have done is ruled out.
+fn is_doubtful(seen: &ApplicationSeen) -> bool {
+    let first = seen.mounts.first();
+    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+}
