@@ -19,6 +19,7 @@ pub mod inventory;
 pub mod leftovers;
 pub mod loopdev;
 pub mod map;
+pub mod mapped;
 pub mod mount;
 pub mod mountinfo;
 pub mod queue;

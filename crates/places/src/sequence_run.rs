@@ -1,0 +1,378 @@
+//! Sequences of file operations in guests, and looks at what power cuts leave of each.
+//!
+//! Eight file systems are made once; every guest that carries out sequences gets
+//! copies of them, one for each sequence, and logs their writes. A crash state is a view of one
+//! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
+
+use crate::crash_run::CrashRunError;
+use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
+use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
+use fsarena_model::contender::FsLevel;
+use fsarena_model::seed::Seed;
+use fsarena_safety::observation::{MountAttempt, Observation, Rung};
+use fsarena_safety::sequence::op::FileOp;
+use fsarena_safety::sequence::states::{at_every_entry, at_returns};
+use fsarena_safety::sequence::tree::{SequenceRecord, TreeObservation};
+use fsarena_safety::state::{Class, CrashState, EventStates, per_event, view};
+use fsarena_vdisk::{DeviceOptions, Discarded, Store, VirtualDevice, WriteLog, builtin};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::io;
+use std::sync::Mutex;
+
+/// Disks that a guest has.
+const DISKS_MOST: usize = 8;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct SequenceOrder<'a> {
+    pub fs: &'a FsLevel,
+    pub disk: DiskOrder<'a>,
+    pub options: &'a GuestOptions,
+    pub program: &'a Program,
+    /// Of disks and guests.
+    pub seed: u64,
+    pub guests_at_once: usize,
+}
+
+/// At which moments the power goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CrashMoments {
+    /// When a persistence point has returned.
+    Returns,
+    /// At every write, flush and discard of the sequence.
+    EveryEntry,
+    /// The same after so many operations, with parts of the open writes; at most so many states,
+    /// of which those of the parts are drawn.
+    Parts { after_ops: usize, states_most: usize, seed: u64 },
+}
+
+/// A sequence, and the moments at which the power goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SequenceJob {
+    pub ops: Vec<FileOp>,
+    pub moments: CrashMoments,
+}
+
+/// What came of a sequence.
+#[derive(Debug)]
+pub struct SequenceRun {
+    pub record: SequenceRecord,
+    /// Each with the place of its observation: states with equal contents have one.
+    states: Vec<(CrashState, usize)>,
+    observations: Vec<TreeObservation>,
+}
+
+impl SequenceRun {
+    /// The states, each with what was seen in it.
+    pub fn observed(&self) -> impl Iterator<Item = (&CrashState, &TreeObservation)> {
+        self.states.iter().map(|(state, place)| (state, &self.observations[*place]))
+    }
+
+    /// Number of states that differ in what is on the disk.
+    #[must_use]
+    pub fn different_states(&self) -> usize {
+        self.observations.len()
+    }
+}
+
+/// Called with the number of a job and what came of it.
+pub type TakeRun<'a> = dyn Fn(usize, Result<SequenceRun, CrashRunError>) + Sync + 'a;
+
+/// Carries out all jobs, and looks at their states. `take` gets each job once, in any order and
+/// from several threads, with why it could not be done where its guest did not survive it.
+///
+/// # Errors
+/// Where no file system could be made; when it was stopped.
+pub fn run_sequences(
+    order: &SequenceOrder<'_>,
+    jobs: &[SequenceJob],
+    stop: &(dyn Fn() -> bool + Sync),
+    take: &TakeRun<'_>,
+) -> Result<(), CrashRunError> {
+    let host = Host { order, stop };
+    let bases = host.make_file_systems(jobs.len().min(DISKS_MOST))?;
+    let groups: Vec<(usize, &[SequenceJob])> =
+        jobs.chunks(DISKS_MOST).enumerate().map(|(at, jobs)| (at * DISKS_MOST, jobs)).collect();
+    let next = Mutex::new(0..groups.len());
+    let stopped = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for lane in 0..order.guests_at_once.max(1) {
+            let (host, bases, groups, next, stopped) = (&host, &bases, &groups, &next, &stopped);
+            scope.spawn(move || {
+                crate::virtual_trial::keep_to_one_processor(lane);
+                loop {
+                    let taken = next.lock().ok().and_then(|mut next| next.next());
+                    let Some(number) = taken else { return };
+                    let (first, jobs) = groups[number];
+                    if let Err(error) = host.group(bases, first, jobs, take) {
+                        if let Ok(mut stopped) = stopped.lock() {
+                            stopped.get_or_insert(error);
+                        }
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    let stopped = stopped.into_inner().unwrap_or_default();
+    stopped.map_or(Ok(()), Err)
+}
+
+struct Host<'a> {
+    order: &'a SequenceOrder<'a>,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Host<'_> {
+    fn run<T: serde::de::DeserializeOwned>(
+        &self,
+        task: &CrashTask,
+        disks: &mut [&mut dyn Disk],
+    ) -> Result<T, CrashRunError> {
+        self.run_with_seed(self.order.seed, task, disks)
+    }
+
+    fn run_with_seed<T: serde::de::DeserializeOwned>(
+        &self,
+        seed: u64,
+        task: &CrashTask,
+        disks: &mut [&mut dyn Disk],
+    ) -> Result<T, CrashRunError> {
+        let SequenceOrder { options, program, .. } = self.order;
+        let task = Task::Crash { task: serde_json::to_string(task)? };
+        let options = GuestOptions { seed, ..(*options).clone() };
+        match Guest::new(&options, program).run_task(&task, disks, self.stop)?.record {
+            Record::Crash(record) => Ok(serde_json::from_str(&record)?),
+            _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
+        }
+    }
+
+    /// So many file systems, each made in a guest with other random numbers, so that it has an
+    /// identity of its own.
+    fn make_file_systems(&self, disks: usize) -> Result<Vec<Store>, CrashRunError> {
+        let DiskOrder { size_bytes, .. } = self.order.disk;
+        let task = CrashTask::Format(FormatTask { fs: self.order.fs.clone(), size_bytes });
+        let mut made = Vec::with_capacity(disks);
+        for number in 0..disks as u64 {
+            let mut disk = self.order.disk.make(self.order.seed)?;
+            let seed = self.order.seed.wrapping_add(number);
+            self.run_with_seed::<()>(seed, &task, &mut [&mut disk])?;
+            made.push(disk.into_contents().0);
+        }
+        Ok(made)
+    }
+
+    /// Sequences in one guest; where it does not survive them, each in a guest of its own.
+    fn group(
+        &self,
+        bases: &[Store],
+        first: usize,
+        jobs: &[SequenceJob],
+        take: &TakeRun<'_>,
+    ) -> Result<(), CrashRunError> {
+        match self.record(bases, jobs) {
+            Ok(recorded) => self.look_at(bases, first, jobs, recorded, take),
+            Err(error) if error.is_stop() => Err(error),
+            Err(error) if jobs.len() == 1 => {
+                take(first, Err(error));
+                Ok(())
+            }
+            Err(_) => {
+                for (at, job) in jobs.iter().enumerate() {
+                    self.group(bases, first + at, std::slice::from_ref(job), take)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Carries out sequences, one on each disk.
+    fn record(
+        &self,
+        bases: &[Store],
+        jobs: &[SequenceJob],
+    ) -> Result<Vec<(SequenceRecord, WriteLog)>, CrashRunError> {
+        let task = CrashTask::Sequences(SequenceWork {
+            fs: self.order.fs.clone(),
+            size_bytes: self.order.disk.size_bytes,
+            sequences: jobs.iter().map(|job| job.ops.clone()).collect(),
+        });
+        let copies: Result<Vec<ModelledDisk>, CrashRunError> =
+            bases.iter().take(jobs.len()).map(|base| self.copy_of(base)).collect();
+        let mut disks = copies?;
+        let mut all: Vec<&mut dyn Disk> =
+            disks.iter_mut().map(|disk| disk as &mut dyn Disk).collect();
+        let records: Vec<SequenceRecord> = self.run(&task, &mut all)?;
+        if records.len() != jobs.len() {
+            return Err(CrashRunError::Missing { asked: jobs.len(), seen: records.len() });
+        }
+        let logs = disks.into_iter().filter_map(|disk| disk.into_contents().1);
+        Ok(records.into_iter().zip(logs).collect())
+    }
+
+    fn copy_of(&self, base: &Store) -> Result<ModelledDisk, CrashRunError> {
+        let DiskOrder { model, size_bytes, .. } = self.order.disk;
+        let mut copy = Store::in_memory(size_bytes, Discarded::Zeros);
+        let mut copied: io::Result<()> = Ok(());
+        let each = base.each_piece(&mut |at, data| {
+            if copied.is_ok() {
+                copied = copy.write(at / fsarena_vdisk::SECTOR_BYTES, data);
+            }
+        });
+        each.and(copied).map_err(DiskOrderError::from)?;
+        let sheet = builtin(model).map_err(DiskOrderError::from)?;
+        let seed = self.order.seed;
+        let options =
+            DeviceOptions { size_bytes: Some(size_bytes), seed, ..DeviceOptions::default() };
+        let device = VirtualDevice::new(&sheet, &options).map_err(DiskOrderError::from)?;
+        Ok(ModelledDisk::new(device, copy, Some(WriteLog::in_memory())))
+    }
+
+    /// States of all, those with equal contents once, eight in a guest.
+    fn look_at(
+        &self,
+        bases: &[Store],
+        first: usize,
+        jobs: &[SequenceJob],
+        recorded: Vec<(SequenceRecord, WriteLog)>,
+        take: &TakeRun<'_>,
+    ) -> Result<(), CrashRunError> {
+        let mut runs: Vec<Vec<(CrashState, usize)>> = Vec::new();
+        let mut different: Vec<(usize, CrashState)> = Vec::new();
+        let mut first_of = Vec::new();
+        for (disk, (job, (record, log))) in jobs.iter().zip(&recorded).enumerate() {
+            let begin = different.len();
+            first_of.push(begin);
+            let mut place_of: HashMap<u64, usize> = HashMap::new();
+            let states = states_of(job, record, log).into_iter().map(|state| {
+                let place = *place_of.entry(state.contents).or_insert_with(|| {
+                    different.push((disk, state.clone()));
+                    different.len() - 1 - begin
+                });
+                (state, place)
+            });
+            runs.push(states.collect());
+        }
+        let mut observations = Vec::with_capacity(different.len());
+        for group in different.chunks(DISKS_MOST) {
+            observations.extend(self.check_group(bases, &recorded, group)?);
+        }
+        let mut observations = observations.into_iter();
+        for (at, ((record, _), states)) in recorded.into_iter().zip(runs).enumerate() {
+            let end = first_of.get(at + 1).copied().unwrap_or(different.len());
+            let own: Vec<TreeObservation> =
+                observations.by_ref().take(end - first_of[at]).collect();
+            take(first + at, Ok(SequenceRun { record, states, observations: own }));
+        }
+        Ok(())
+    }
+
+    /// A look at a group; at each alone where the guest does not survive it, and at those again
+    /// that could not be mounted or unmounted, which rules out what other disks have done.
+    fn check_group(
+        &self,
+        bases: &[Store],
+        recorded: &[(SequenceRecord, WriteLog)],
+        group: &[(usize, CrashState)],
+    ) -> Result<Vec<TreeObservation>, CrashRunError> {
+        let all = match self.check(bases, recorded, group) {
+            Err(error) if error.is_stop() => return Err(error),
+            done => done.ok(),
+        };
+        let mut seen = Vec::with_capacity(group.len());
+        for (at, one) in group.iter().enumerate() {
+            let known = all.as_ref().map(|all| &all[at]).filter(|seen| !is_doubtful(&seen.whole));
+            seen.push(match known {
+                Some(known) => known.clone(),
+                None => self.check_one(bases, recorded, one)?,
+            });
+        }
+        Ok(seen)
+    }
+
+    /// A guest that does not survive it is what was seen.
+    fn check_one(
+        &self,
+        bases: &[Store],
+        recorded: &[(SequenceRecord, WriteLog)],
+        one: &(usize, CrashState),
+    ) -> Result<TreeObservation, CrashRunError> {
+        match self.check(bases, recorded, std::slice::from_ref(one)) {
+            Ok(mut seen) => Ok(seen.remove(0)),
+            Err(error) if error.is_stop() => Err(error),
+            Err(error) => {
+                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
+                let whole = Observation {
+                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
+                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
+                    ..Observation::default()
+                };
+                Ok(TreeObservation { whole, entries: Vec::new() })
+            }
+        }
+    }
+
+    fn check(
+        &self,
+        bases: &[Store],
+        recorded: &[(SequenceRecord, WriteLog)],
+        group: &[(usize, CrashState)],
+    ) -> Result<Vec<TreeObservation>, CrashRunError> {
+        let size_bytes = self.order.disk.size_bytes;
+        let task = CrashTask::Trees(SequenceCheck {
+            fs: self.order.fs.clone(),
+            size_bytes,
+            disks: u32::try_from(group.len()).unwrap_or(0),
+        });
+        let views = group.iter().map(|(disk, state)| {
+            CrashViewDisk::new(view(&bases[*disk], &recorded[*disk].1, state), size_bytes)
+        });
+        let mut views: Vec<CrashViewDisk<'_>> = views.collect();
+        let mut disks: Vec<&mut dyn Disk> =
+            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        let seen: Vec<TreeObservation> = self.run(&task, &mut disks)?;
+        if seen.len() == group.len() {
+            return Ok(seen);
+        }
+        Err(CrashRunError::Missing { asked: group.len(), seen: seen.len() })
+    }
+}
+
+/// Whether it could not be mounted at the first attempt, or not be unmounted.
+fn is_doubtful(seen: &Observation) -> bool {
+    let first = seen.mounts.first();
+    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+}
+
+fn states_of(job: &SequenceJob, record: &SequenceRecord, log: &WriteLog) -> Vec<CrashState> {
+    let ended = record.ops.iter().zip(&job.ops).take(record.done());
+    let end_ns = record.ops.last().map_or(record.begin_ns, |op| op.end_ns + 1);
+    match job.moments {
+        CrashMoments::Returns => {
+            let persisted = ended.filter(|(_, op)| op.persists());
+            let returns_ns: Vec<u64> = persisted.map(|(times, _)| times.end_ns).collect();
+            at_returns(log, &returns_ns)
+        }
+        CrashMoments::EveryEntry => at_every_entry(log, record.begin_ns, end_ns),
+        CrashMoments::Parts { after_ops, states_most, seed } => {
+            let prepared = after_ops.checked_sub(1).and_then(|at| record.ops.get(at));
+            let from_ns = prepared.map_or(record.begin_ns, |op| op.end_ns);
+            let last = log.entries().partition_point(|entry| entry.completed_ns <= end_ns);
+            let bounds = EventStates { samples: 4, singles: 4, seed };
+            let mut states = per_event(log, &bounds);
+            states.retain(|state| {
+                let is_asked = !matches!(state.class, Class::Torn | Class::KeepOne);
+                is_asked && state.at_ns > from_ns && state.count as usize <= last
+            });
+            let is_whole =
+                |state: &CrashState| matches!(state.class, Class::Prefix | Class::Dropall);
+            let (mut whole, mut parts): (Vec<_>, Vec<_>) = states.into_iter().partition(is_whole);
+            Seed::from_number(seed).child("parts", 0).rng().shuffle(&mut parts);
+            parts.truncate(states_most.saturating_sub(whole.len()));
+            whole.append(&mut parts);
+            whole
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Short sequences of file operations and what power cuts left of them, as tables.
+
+use crate::render::text;
+use crate::table::{Column, Table};
+use crate::text::{MIN_WIDTH, Style, wrap};
+use serde::Serialize;
+
+/// What all rows have in common.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SequenceHead {
+    /// Kernel of the guests: release and first digits of the hash of its binary.
+    pub kernel: String,
+    pub device_model: String,
+    pub device_bytes: u64,
+    pub seed: u64,
+    /// What was carried out, and at which moments the power went.
+    pub what: String,
+}
+
+/// A demand that some states did not meet.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BrokenRule {
+    /// `contract`, `customary` or `damage`.
+    pub class: String,
+    pub sentence: String,
+    /// Sequences with such a state.
+    pub sequences: u64,
+    pub states: u64,
+}
+
+/// One sequence that does not get what is demanded, in its first state of that kind.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SequenceCase {
+    pub class: String,
+    pub sentence: String,
+    /// Operations until the power went.
+    pub program: String,
+    /// Which writes the disk had.
+    pub state: String,
+    /// Writes, flushes and discards of the log that had completed.
+    pub entries: u32,
+    pub path: Option<String>,
+    pub expected: String,
+    pub found: String,
+}
+
+/// All sequences on one contender.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SequenceRow {
+    pub contender: String,
+    /// Operations that are not only there because others need them.
+    pub length: usize,
+    pub sequences: u64,
+    /// Those of them in which an operation failed.
+    pub not_judged: u64,
+    /// The first operations that failed, each with its errno and how often.
+    pub failed: Vec<(String, u64)>,
+    /// Their guest did not survive them, before any power cut.
+    pub died: u64,
+    pub states: u64,
+    /// States that differ in what is on the disk.
+    pub different: u64,
+    /// Those of them that could be mounted as before, without a repair.
+    pub mounted: u64,
+    /// Sequences in which a promise of fsync is broken.
+    pub contract_broken: u64,
+    /// Sequences in which something customary is not so.
+    pub customary_broken: u64,
+    /// Sequences with a state that is not whole.
+    pub damaged: u64,
+    pub rules: Vec<BrokenRule>,
+    pub cases: Vec<SequenceCase>,
+}
+
+/// One litmus program on one contender.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LitmusRow {
+    pub contender: String,
+    pub litmus: String,
+    /// Programs of the same name with other sizes and times.
+    pub programs: u64,
+    /// Those of them in which the answer is no in any state.
+    pub programs_broken: u64,
+    /// States that differ in what is on the disk.
+    pub states: u64,
+    pub mounted: u64,
+    /// What was seen, and in how many states.
+    pub outcomes: Vec<(String, u64)>,
+    /// The first program and state with each wrong outcome.
+    pub cases: Vec<SequenceCase>,
+}
+
+/// Rows of sequences, their broken rules, and so many cases of each rule.
+#[must_use]
+pub fn sequences_text(
+    head: &SequenceHead,
+    rows: &[SequenceRow],
+    cases_most: usize,
+    width: usize,
+    style: Style,
+) -> String {
+    let width = width.max(MIN_WIDTH);
+    let mut out = wrap("", &head_words(head), width);
+    out.push('\n');
+    let mut grid = Table::new([
+        Column::text("contender"),
+        Column::figure("length"),
+        Column::figure("sequences"),
+        Column::figure("not judged").optional(2),
+        Column::figure("states").optional(1),
+        Column::figure("different"),
+        Column::figure("mounted"),
+        Column::figure("fsync broken"),
+        Column::figure("custom not kept"),
+        Column::figure("damaged"),
+    ]);
+    for row in rows {
+        grid.row(vec![
+            row.contender.clone(),
+            row.length.to_string(),
+            row.sequences.to_string(),
+            row.not_judged.to_string(),
+            row.states.to_string(),
+            row.different.to_string(),
+            format!("{}/{}", row.mounted, row.different),
+            row.contract_broken.to_string(),
+            row.customary_broken.to_string(),
+            row.damaged.to_string(),
+        ]);
+    }
+    out.push_str(&text::listing(&grid, width, style));
+    for row in rows {
+        notes(row, cases_most, width, &mut out);
+    }
+    out.push('\n');
+    let read = "Different: states that differ in what is on the disk. Mounted: those of them that \
+                could be mounted as before. Fsync broken: sequences with a state in which something \
+                is missing that fsync, fdatasync, msync or sync had reported; more than 0 on an \
+                honest disk is a bug. Custom not kept: sequences with a state in which something \
+                is missing that Linux file systems keep and nobody promises. Damaged: sequences \
+                with a state that is not whole, by its check or by what was found.";
+    out.push_str(&wrap("", read, width));
+    out
+}
+
+fn head_words(head: &SequenceHead) -> String {
+    let SequenceHead { kernel, device_model, device_bytes, seed, what } = head;
+    let size = fsarena_model::units::Bytes(*device_bytes);
+    format!("Linux {kernel} in guests, {device_model} of {size}, seed {seed}: {what}.")
+}
+
+fn notes(row: &SequenceRow, cases_most: usize, width: usize, out: &mut String) {
+    let who = &row.contender;
+    for (op, times) in &row.failed {
+        let what = format!("{who}: not judged: {times} sequences in which this failed: {op}");
+        out.push_str(&wrap("mind: ", &what, width));
+    }
+    if row.died > 0 {
+        let what = format!("{who}: the guest did not survive {} sequences", row.died);
+        out.push_str(&wrap("broken: ", &what, width));
+    }
+    for rule in &row.rules {
+        let BrokenRule { class, sentence, sequences, states } = rule;
+        let what = format!("{who}: {sequences} sequences, {states} states: {sentence}");
+        out.push_str(&wrap(&format!("{class}: "), &what, width));
+        let cases = row.cases.iter().filter(|case| case.sentence == *sentence);
+        cases.take(cases_most).for_each(|case| out.push_str(&case_words(case, width)));
+    }
+}
+
+fn case_words(case: &SequenceCase, width: usize) -> String {
+    let place = case.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
+    let expected =
+        if case.expected.is_empty() { String::new() } else { format!(", not {}", case.expected) };
+    let SequenceCase { program, state, entries, found, .. } = case;
+    let what = format!(
+        "{program}; power cut ({state}, {entries} entries of the log): {place}{found}{expected}"
+    );
+    wrap("  such as ", &what, width)
+}
+
+/// Rows of litmus programs, with a case of each wrong outcome.
+#[must_use]
+pub fn litmus_text(head: &SequenceHead, rows: &[LitmusRow], width: usize, style: Style) -> String {
+    let width = width.max(MIN_WIDTH);
+    let mut out = wrap("", &head_words(head), width);
+    out.push('\n');
+    let mut grid = Table::new([
+        Column::text("contender"),
+        Column::text("litmus"),
+        Column::text("holds"),
+        Column::figure("programs"),
+        Column::figure("broken in"),
+        Column::figure("states"),
+        Column::figure("mounted").optional(1),
+        Column::text("seen"),
+    ]);
+    for row in rows {
+        let seen: Vec<String> =
+            row.outcomes.iter().map(|(outcome, states)| format!("{outcome} {states}")).collect();
+        grid.row(vec![
+            row.contender.clone(),
+            row.litmus.clone(),
+            if row.programs_broken == 0 { "yes" } else { "no" }.to_owned(),
+            row.programs.to_string(),
+            row.programs_broken.to_string(),
+            row.states.to_string(),
+            format!("{}/{}", row.mounted, row.states),
+            seen.join(", "),
+        ]);
+    }
+    out.push_str(&text::listing(&grid, width, style));
+    for row in rows {
+        for case in &row.cases {
+            let lead = format!("{}, {}: ", row.contender, row.litmus);
+            out.push_str(&wrap("", &lead, width));
+            out.push_str(&case_words(case, width));
+        }
+    }
+    out.push('\n');
+    let read = "Holds: the answer was yes in every state that was looked at, which proves nothing \
+                of others. Seen: what was found, and in how many states. None of it is promised, \
+                but for replace-after-fsync, and replace-via-rename on ext3 and on ext4 with \
+                auto_da_alloc.";
+    out.push_str(&wrap("", read, width));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> SequenceHead {
+        SequenceHead {
+            kernel: "6.12.117-2df9".to_owned(),
+            device_model: "hdd-2007".to_owned(),
+            device_bytes: 512 << 20,
+            seed: 7,
+            what: "sequences of 1 operation".to_owned(),
+        }
+    }
+
+    fn case() -> SequenceCase {
+        SequenceCase {
+            class: "contract".to_owned(),
+            sentence: "fsync(2): kept".to_owned(),
+            program: "open foo (O_CREAT); sync".to_owned(),
+            state: "dropall".to_owned(),
+            entries: 9,
+            path: Some("foo".to_owned()),
+            expected: "a file of 0 bytes".to_owned(),
+            found: "absent".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_broken_promise_is_told_as_a_program() {
+        let row = SequenceRow {
+            contender: "ext4".to_owned(),
+            length: 1,
+            sequences: 318,
+            not_judged: 2,
+            failed: vec![("fallocate foo zero_range 0+5000: errno 95".to_owned(), 2)],
+            died: 1,
+            states: 400,
+            different: 350,
+            mounted: 349,
+            contract_broken: 1,
+            customary_broken: 0,
+            damaged: 0,
+            rules: vec![BrokenRule {
+                class: "contract".to_owned(),
+                sentence: "fsync(2): kept".to_owned(),
+                sequences: 1,
+                states: 2,
+            }],
+            cases: vec![case(), SequenceCase { program: "second".to_owned(), ..case() }],
+        };
+        let text = sequences_text(&head(), &[row], 1, 200, Style::default());
+        for said in [
+            "hdd-2007 of 512 MiB, seed 7: sequences of 1 operation",
+            "349/350",
+            "errno 95",
+            "contract: ext4: 1 sequences, 2 states: fsync(2): kept",
+            "open foo (O_CREAT); sync; power cut (dropall, 9 entries of the log): foo: absent, not a \
+             file of 0 bytes",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(!text.contains("second"), "{text}");
+    }
+
+    #[test]
+    fn a_litmus_that_does_not_hold_says_what_was_seen() {
+        let row = LitmusRow {
+            contender: "xfs".to_owned(),
+            litmus: "replace-via-rename".to_owned(),
+            programs: 10,
+            programs_broken: 4,
+            states: 300,
+            mounted: 300,
+            outcomes: vec![("old".to_owned(), 200), ("of length zero".to_owned(), 100)],
+            cases: vec![case()],
+        };
+        let text = litmus_text(&head(), &[row], 160, Style::default());
+        assert!(text.contains("old 200, of length zero 100"), "{text}");
+        assert!(text.contains("no "), "{text}");
+    }
+}
