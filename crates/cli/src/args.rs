@@ -12,6 +12,7 @@ mod machine;
 mod results;
 mod run;
 mod safety;
+mod safety_sequences;
 mod safety_states;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -25,9 +26,10 @@ pub use results::{
     ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
-pub use safety::SafetyArgs;
+pub use safety::{SafetyArgs, SafetyCommand};
+pub use safety_sequences::{LitmusArgs, SequencesArgs};
 pub use safety_states::{
-    SafetyCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
+    KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
     StateFormat,
 };
 

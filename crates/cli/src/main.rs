@@ -24,7 +24,7 @@ mod complete;
 mod context;
 mod progress;
 
-use args::{Cli, Command};
+use args::{Cli, Command, SafetyCommand};
 use clap::{CommandFactory as _, Parser as _};
 use context::exit;
 use std::process::ExitCode;
@@ -58,7 +58,13 @@ fn main() -> ExitCode {
         Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
         Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
-        Command::Safety(args) => commands::safety::run(&args),
+        Command::Safety(args) => match (&args.command, &args.application) {
+            (Some(SafetyCommand::Sequences(args)), _) => commands::safety_sequences::run(args),
+            (Some(SafetyCommand::Litmus(args)), _) => commands::safety_sequences::run_litmus(args),
+            (Some(SafetyCommand::KeptStates(command)), _) => commands::safety_states::run(command),
+            (None, Some(names)) => commands::safety_application::run(&args, names),
+            (None, None) => commands::safety::run(&args),
+        },
         Command::Kernel(args) => commands::kernel::run(&args),
         Command::Completions { shell } => success(commands::describe::completions(shell)),
         Command::Man { dir } => success(commands::describe::man(dir.as_deref())),

@@ -5,21 +5,29 @@
 //! process of a guest, whose machine is gone afterwards.
 
 mod actions;
+mod application;
 mod check;
+mod error;
 mod mounting;
+mod sequence;
+mod tree;
 
+pub use application::{ApplicationCheck, ApplicationTask};
+
+use check::Asked;
+use error::CrashError;
 use fsarena_devices::{TargetError, format, mount, settle};
-use fsarena_filesystems::{UnknownFs, driver};
+use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_safety::observation::Observation;
 use fsarena_safety::op::Op;
 use fsarena_safety::workload::{Extent, Kind, plan};
+use mounting::target;
+pub use sequence::{FormatTask, SequenceCheck, SequenceWork};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where the file system under test is mounted in a guest.
 const MOUNT_POINT: &str = "/run/fsarena/mnt";
@@ -30,6 +38,13 @@ const MOUNT_POINT: &str = "/run/fsarena/mnt";
 pub enum CrashTask {
     Work(CrashWork),
     Check(CrashCheck),
+    ApplicationWork(ApplicationTask),
+    ApplicationCheck(ApplicationCheck),
+    Format(FormatTask),
+    /// Sequences of operations, each on a disk of its own.
+    Sequences(SequenceWork),
+    /// The trees on disks after a power cut.
+    Trees(SequenceCheck),
 }
 
 /// A file system on `/dev/vdisk0`, and work on it until the power goes.
@@ -72,30 +87,9 @@ pub struct WorkRecord {
     pub mount_options: String,
 }
 
-/// Why a guest could not do it.
-#[derive(Debug, thiserror::Error)]
-enum CrashError {
-    #[error("crash task: {0}")]
-    Task(#[from] serde_json::Error),
-    #[error(transparent)]
-    FileSystem(#[from] UnknownFs),
-    #[error(transparent)]
-    Device(#[from] TargetError),
-    #[error("{0} is not mounted by the kernel alone")]
-    NoKernelMount(String),
-    #[error("{path}: {source}")]
-    Io { path: PathBuf, source: io::Error },
-}
-
-impl CrashError {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io { path, source }
-    }
-}
-
 /// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], or an array of
-/// observations, one for each disk.
+/// observations, one for each disk; of an application what `fsarena_safety::application` has for
+/// both.
 ///
 /// # Errors
 /// Why it could not be done.
@@ -106,6 +100,17 @@ pub fn run_crash_task(text: &str) -> Result<String, String> {
         match serde_json::from_str(text)? {
             CrashTask::Work(work) => Ok(serde_json::to_string(&do_work(&work, mnt)?)?),
             CrashTask::Check(task) => Ok(serde_json::to_string(&check(&task, mnt)?)?),
+            CrashTask::ApplicationWork(task) => {
+                Ok(serde_json::to_string(&application::work(&task, mnt)?)?)
+            }
+            CrashTask::ApplicationCheck(task) => {
+                Ok(serde_json::to_string(&application::check(&task, mnt)?)?)
+            }
+            CrashTask::Format(task) => Ok(serde_json::to_string(&sequence::make_one(&task)?)?),
+            CrashTask::Sequences(work) => {
+                Ok(serde_json::to_string(&sequence::run_all(&work, mnt)?)?)
+            }
+            CrashTask::Trees(task) => Ok(serde_json::to_string(&sequence::check_all(&task, mnt)?)?),
         }
     };
     done().map_err(|error| error.to_string())
@@ -114,22 +119,6 @@ pub fn run_crash_task(text: &str) -> Result<String, String> {
 /// Programs that a check of a file system of this name needs.
 pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
     mounting::programs(fs_name)
-}
-
-fn target(number: u32, size_bytes: u64) -> TargetSpec {
-    TargetSpec::Block {
-        device: format!("/dev/vdisk{number}").into(),
-        size_bytes,
-        in_memory: false,
-        under: Under::Guest {
-            kernel: String::new(),
-            model: String::new(),
-            kernel_file: None,
-            store_dir: None,
-            syscall_ns: 0,
-            twice: false,
-        },
-    }
 }
 
 fn do_work(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
@@ -176,7 +165,8 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
         let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
-        all.push(check::check(&fs, mnt, task));
+        let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
+        all.push(check::check(&fs, mnt, asked));
     }
     Ok(all)
 }

@@ -70,8 +70,8 @@ impl Trial<'_> {
         let mut record =
             self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
         record.started_unix_ns = started_unix_ns;
-        record.canary = canary_before_ns
-            .map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
+        record.canary =
+            canary_before_ns.map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
         record.frequency_khz = frequency.mean_khz(&self.fs.roots);
         let report = worked.report;
         record.cycles = worked.events.map(|events| {
@@ -93,8 +93,8 @@ impl Trial<'_> {
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))
     }
 
-    /// Length of a canary loop, ns. In virtual time the processor is free: it would say nothing, and
-    /// its system calls would be most of those of a guest.
+    /// Length of a canary loop, ns. In virtual time the processor is free: it would say nothing,
+    /// and its system calls would be most of those of a guest.
     fn canary_ns(&self, worker: &mut ReadyWorker<'_>) -> Result<Option<u64>, StepError> {
         if self.spec.target.is_virtual() {
             return Ok(None);

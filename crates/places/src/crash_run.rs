@@ -7,6 +7,7 @@
 
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::state_groups::in_groups;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
@@ -17,10 +18,6 @@ use fsarena_safety::workload::Kind;
 use fsarena_vdisk::{Discarded, EntryKind, SECTOR_BYTES, Store, View, WriteLog};
 use rustix::io::Errno;
 use std::collections::HashMap;
-use std::sync::Mutex;
-
-/// Disks that a guest has.
-const DISKS_MOST: usize = 8;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -287,15 +284,15 @@ pub fn contents<'v>(
 
 /// A disk with the contents of a state.
 enum ViewDisk<'v> {
-    AtOnce(CrashViewDisk<'v>),
-    Modelled(ModelledDisk<View<'v>>),
+    AtOnce(Box<CrashViewDisk<'v>>),
+    Modelled(Box<ModelledDisk<View<'v>>>),
 }
 
 impl ViewDisk<'_> {
     fn as_disk(&mut self) -> &mut dyn Disk {
         match self {
-            Self::AtOnce(disk) => disk,
-            Self::Modelled(disk) => disk,
+            Self::AtOnce(disk) => &mut **disk,
+            Self::Modelled(disk) => &mut **disk,
         }
     }
 
@@ -331,7 +328,7 @@ impl Checker<'_> {
     ///
     /// # Errors
     /// When the caller asked to stop.
-    pub fn look(
+    pub fn look_at_state(
         &self,
         state: &CrashState,
         recovery: Option<(&WriteLog, &CrashState)>,
@@ -381,10 +378,12 @@ impl Checker<'_> {
                 Some(disk) => {
                     let there = (self.log, pieces(self.log, state));
                     let seed = self.seed ^ state.contents;
-                    ViewDisk::Modelled(disk.make_over(seed, view, there, *is_logged)?)
+                    ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?))
                 }
-                None if *is_logged => ViewDisk::AtOnce(CrashViewDisk::logged(view, size_bytes)),
-                None => ViewDisk::AtOnce(CrashViewDisk::new(view, size_bytes)),
+                None if *is_logged => {
+                    ViewDisk::AtOnce(Box::new(CrashViewDisk::logged(view, size_bytes)))
+                }
+                None => ViewDisk::AtOnce(Box::new(CrashViewDisk::new(view, size_bytes))),
             });
         }
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
@@ -432,37 +431,8 @@ fn check_all(
     states: &[ToCheck<'_>],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Checked>, CrashRunError> {
-    type Group = Result<Vec<Checked>, CrashRunError>;
-    let groups: Vec<&[ToCheck<'_>]> = states.chunks(DISKS_MOST).collect();
-    let next = Mutex::new(0..groups.len());
-    let done: Mutex<Vec<Option<Group>>> = Mutex::new(groups.iter().map(|_| None).collect());
-    std::thread::scope(|scope| {
-        for lane in 0..order.guests_at_once.max(1) {
-            let (next, done, groups) = (&next, &done, &groups);
-            scope.spawn(move || {
-                crate::virtual_trial::keep_to_one_processor(lane);
-                loop {
-                    let taken = next.lock().ok().and_then(|mut next| next.next());
-                    let Some(number) = taken else { return };
-                    let checked = checker.check_group(groups[number], stop);
-                    let is_failed = checked.is_err();
-                    if let Ok(mut done) = done.lock() {
-                        done[number] = Some(checked);
-                    }
-                    if is_failed {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    let done = done.into_inner().unwrap_or_default();
-    let mut all = Vec::with_capacity(states.len());
-    for group in done {
-        let stopped = || Err(CrashRunError::Guest(GuestError::Stopped));
-        all.extend(group.unwrap_or_else(stopped)?);
-    }
-    Ok(all)
+    let check = |group: &[ToCheck<'_>]| checker.check_group(group, stop);
+    in_groups(states, order.guests_at_once, &check)
 }
 
 /// A power cut in the recovery of a state.

@@ -7,6 +7,7 @@
 //! in a guest, and what is measured there, is the caller's matter.
 #![forbid(unsafe_code)]
 
+pub mod application_run;
 pub mod crash_run;
 pub mod disk;
 pub mod guest;
@@ -14,6 +15,8 @@ pub mod kept_states;
 pub mod kernel;
 pub mod native;
 mod owned_dir;
+pub mod sequence_run;
+mod state_groups;
 pub mod virtual_trial;
 
 pub use owned_dir::OwnedDir;

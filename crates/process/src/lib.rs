@@ -17,6 +17,7 @@ pub mod cmd;
 pub mod guarded;
 pub mod partner;
 pub mod resident;
+pub mod script;
 
 use rustix::io::Errno;
 use rustix::process::{

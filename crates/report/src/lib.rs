@@ -35,7 +35,9 @@ mod plan;
 mod raw;
 mod render;
 mod safety;
+mod safety_application;
 mod safety_csv;
+mod safety_sequences;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod section;
@@ -75,7 +77,13 @@ pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
 pub use safety::{SafetyHead, safety_text};
+pub use safety_application::{
+    SafetyApplication, SafetyApplicationHead, SafetyApplicationRow, safety_application_text,
+};
 pub use safety_csv::safety_csv;
+pub use safety_sequences::{
+    BrokenRule, LitmusRow, SequenceCase, SequenceHead, SequenceRow, litmus_text, sequences_text,
+};
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use sections::{markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};

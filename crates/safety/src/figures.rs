@@ -245,27 +245,7 @@ impl Points<'_> {
             ratios.fold((0, 0), |(hits, of), it| (hits + u64::from(it.hits), of + u64::from(it.of)))
         };
         let counts: Vec<(u64, u64)> = self.runs.iter().map(of_run).collect();
-        let sum = |drawn: &mut dyn Iterator<Item = usize>| {
-            drawn.fold((0, 0), |(hits, of), at| (hits + counts[at].0, of + counts[at].1))
-        };
-        let (hits, of) = sum(&mut (0..counts.len()));
-        if of == 0 {
-            let share = Figure { value: 0.0, low: None, high: None, method: Method::None };
-            return Ok(Share { hits, of, share });
-        }
-        let is_single = counts.len() == 1;
-        if is_single || hits == 0 || hits == of {
-            let method = if is_single { Method::Wilson } else { Method::WilsonOfAllRuns };
-            let share = figure(&wilson(hits, of, self.options.alpha)?, method);
-            return Ok(Share { hits, of, share });
-        }
-        let estimate =
-            self.bootstrap(counts.len(), |drawn| match sum(&mut drawn.iter().copied()) {
-                // Runs in which nothing was counted.
-                (_, 0) => 0.0,
-                (hits, of) => hits as f64 / of as f64,
-            })?;
-        Ok(Share { hits, of, share: figure(&estimate, Method::ClusterBootstrap) })
+        share_of(&counts, self.options)
     }
 
     fn times(&self, time_ns: impl Fn(&Findings) -> u64) -> Result<Times, SampleError> {
@@ -318,17 +298,53 @@ impl Points<'_> {
         Ok(figure(&estimate, Method::ClusterBootstrap))
     }
 
-    /// The same draws for every figure, so that figures can be compared.
     fn bootstrap(
         &self,
         runs: usize,
         statistic: impl FnMut(&[usize]) -> f64,
     ) -> Result<Estimate, SampleError> {
-        let FigureOptions { alpha, resamples, seed } = *self.options;
-        let mut rng = Seed::from_number(seed).child("resamples", 0).rng();
-        let below = |bound| rng.below(bound);
-        cluster_bootstrap(runs, Resampling { resamples, alpha }, below, statistic)
+        bootstrap(runs, self.options, statistic)
     }
+}
+
+/// A share of what was counted, by hits and number in each run.
+pub(crate) fn share_of(
+    counts: &[(u64, u64)],
+    options: &FigureOptions,
+) -> Result<Share, SampleError> {
+    let sum = |drawn: &mut dyn Iterator<Item = usize>| {
+        drawn.fold((0, 0), |(hits, of), at| (hits + counts[at].0, of + counts[at].1))
+    };
+    let (hits, of) = sum(&mut (0..counts.len()));
+    if of == 0 {
+        let share = Figure { value: 0.0, low: None, high: None, method: Method::None };
+        return Ok(Share { hits, of, share });
+    }
+    let is_single = counts.len() == 1;
+    if is_single || hits == 0 || hits == of {
+        let method = if is_single { Method::Wilson } else { Method::WilsonOfAllRuns };
+        let share = figure(&wilson(hits, of, options.alpha)?, method);
+        return Ok(Share { hits, of, share });
+    }
+    let estimate =
+        bootstrap(counts.len(), options, |drawn| match sum(&mut drawn.iter().copied()) {
+            // Runs in which nothing was counted.
+            (_, 0) => 0.0,
+            (hits, of) => hits as f64 / of as f64,
+        })?;
+    Ok(Share { hits, of, share: figure(&estimate, Method::ClusterBootstrap) })
+}
+
+/// The same draws for every figure, so that figures can be compared.
+fn bootstrap(
+    runs: usize,
+    options: &FigureOptions,
+    statistic: impl FnMut(&[usize]) -> f64,
+) -> Result<Estimate, SampleError> {
+    let FigureOptions { alpha, resamples, seed } = *options;
+    let mut rng = Seed::from_number(seed).child("resamples", 0).rng();
+    let below = |bound| rng.below(bound);
+    cluster_bootstrap(runs, Resampling { resamples, alpha }, below, statistic)
 }
 
 /// So many of so many at one crash point.

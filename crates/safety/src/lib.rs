@@ -10,6 +10,7 @@
 //! nanoseconds.
 #![forbid(unsafe_code)]
 
+pub mod application;
 pub mod figures;
 mod file;
 mod findings;
@@ -23,6 +24,7 @@ pub mod packed;
 pub mod promise;
 pub mod record;
 pub mod recovery;
+pub mod sequence;
 pub mod stamp;
 pub mod state;
 mod survivors;

@@ -68,6 +68,11 @@ impl<'a> Sweep<'a> {
     }
 
     fn write(&mut self, number: u32, entry: &Entry) {
+        if is_large(entry) {
+            self.hash ^= part_of_large(number);
+            self.open.push(number);
+            return;
+        }
         for sector in entry.sector..entry.sector.saturating_add(entry.sectors) {
             let touching = self.touching.entry(sector).or_default();
             self.hash ^= part_of(sector, touching.last(), self.entries);
@@ -116,7 +121,8 @@ impl<'a> Sweep<'a> {
         };
         let is_in = |number: u32, sector: u64| {
             let entry = &self.entries[number as usize];
-            (entry.sector..entry.sector.saturating_add(entry.sectors)).contains(&sector)
+            let sectors = entry.sector..entry.sector.saturating_add(entry.sectors);
+            !is_large(entry) && sectors.contains(&sector)
         };
         let mut hash = self.hash;
         // Each sector once, however many of these entries touched it.
@@ -125,6 +131,10 @@ impl<'a> Sweep<'a> {
         let lost = open.iter().copied().filter(|number| is_lost(*number));
         for number in lost.chain(torn).chain(in_flight.iter().copied()) {
             let entry = &self.entries[number as usize];
+            if is_large(entry) {
+                hash ^= part_of_large(number);
+                continue;
+            }
             for sector in entry.sector..entry.sector.saturating_add(entry.sectors) {
                 changed.insert(sector, ());
             }
@@ -139,6 +149,19 @@ impl<'a> Sweep<'a> {
         }
         hash
     }
+}
+
+/// A discard of so many sectors (32 MiB) counts as one, as one of a whole disk does: states that it
+/// covers may be taken for different where they hold the same, and never the other way round.
+const LARGE_SECTORS: u64 = 1 << 16;
+
+fn is_large(entry: &Entry) -> bool {
+    entry.kind == EntryKind::Discard && entry.sectors >= LARGE_SECTORS
+}
+
+/// What a large discard adds to the hash.
+fn part_of_large(number: u32) -> u64 {
+    mixed(!mixed(u64::from(number)))
 }
 
 /// What a sector adds to the hash.

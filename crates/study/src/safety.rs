@@ -244,7 +244,7 @@ impl Which {
         if self.is_recovery { &record.recovered } else { &record.findings }
     }
 
-    fn of(self, record: &CrashRecord) -> impl Iterator<Item = &Findings> {
+    fn of_class(self, record: &CrashRecord) -> impl Iterator<Item = &Findings> {
         self.all(record).iter().filter(move |found| found.class == self.class)
     }
 }
@@ -256,7 +256,8 @@ fn safety_row(
     facts: &Facts,
     records: &[CrashRecord],
 ) -> SafetyRow {
-    let findings: Vec<&Findings> = records.iter().flat_map(|record| which.of(record)).collect();
+    let findings: Vec<&Findings> =
+        records.iter().flat_map(|record| which.of_class(record)).collect();
     let disk_fault = disk_fault(which.class, records);
     // A disk that lies breaks what it promised, and nobody else does.
     let counts = |violation: &&Violation| {
@@ -283,9 +284,15 @@ fn safety_row(
         loss_window_max_ns: figures.loss_window.max_ns,
         recovery_p50_ns: figures.recovery.as_ref().map(|times| times.p50_ns.value),
         recovery_max_ns: figures.recovery.as_ref().map(|times| times.max_ns),
-        acknowledged_lost: share(&figures.acknowledged_files_lost, &figures.contract_broken),
+        acknowledged_lost: SafetyShare::new(
+            &figures.acknowledged_files_lost,
+            &figures.contract_broken,
+        ),
         documented_broken: of_points(&figures.documented_broken),
-        replaced_damaged: share(&figures.replaced_files_damaged, &figures.replace_damaged),
+        replaced_damaged: SafetyShare::new(
+            &figures.replaced_files_damaged,
+            &figures.replace_damaged,
+        ),
         stale_bytes: figures.stale_bytes,
         stale_files: figures.stale_files,
         mounted_as_before: (!facts.is_repaired_first)
@@ -342,7 +349,7 @@ fn disk_fault(class: Class, records: &[CrashRecord]) -> Option<String> {
 /// The first cases of broken promises, each with its seed and time.
 fn cases(which: Which, records: &[CrashRecord]) -> Vec<String> {
     let of_record = |record: &CrashRecord| {
-        let found = which.of(record);
+        let found = which.of_class(record);
         let words = |found: &Findings, violation: &Violation| {
             let after_s = found.at_ns.saturating_sub(record.begin_ns) as f64 / 1e9;
             let path = violation.path.as_deref().unwrap_or("the file system");
@@ -356,17 +363,20 @@ fn cases(which: Which, records: &[CrashRecord]) -> Vec<String> {
     records.iter().flat_map(of_record).take(CASES_MOST).collect()
 }
 
-/// Hits of checks, with the interval of the share of crash points at which there was any.
-fn share(checks: &Share, points: &Share) -> SafetyShare {
-    SafetyShare {
-        hits: checks.hits,
-        of: checks.of,
-        crash_points: points.hits,
-        low: points.share.low,
-        high: points.share.high,
+impl SafetyShare {
+    /// Hits of checks, with the interval of the share of crash points at which there was any.
+    #[must_use]
+    pub fn new(checks: &Share, points: &Share) -> Self {
+        Self {
+            hits: checks.hits,
+            of: checks.of,
+            crash_points: points.hits,
+            low: points.share.low,
+            high: points.share.high,
+        }
     }
 }
 
 fn of_points(points: &Share) -> SafetyShare {
-    share(points, points)
+    SafetyShare::new(points, points)
 }

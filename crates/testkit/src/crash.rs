@@ -52,6 +52,8 @@ pub fn run(header: &RunHeader, slot: CrashSlot, traits: Traits) -> StoredCrashRu
         mount_options: "rw,relatime".to_owned(),
         is_repaired_first: false,
         findings,
+        recovered: Vec::new(),
+        disk_fault: None,
     };
     stored(slot, CrashOutcome::Done(Box::new(record)))
 }

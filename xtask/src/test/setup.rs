@@ -17,6 +17,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("xfs_info", "xfsprogs"),
     ("fuse2fs", "fuse2fs"),
     ("fio", "fio"),
+    ("sqlite3", "sqlite3"),
     // States of devices that must be refused.
     ("sfdisk", "fdisk"),
     ("parted", "parted"),

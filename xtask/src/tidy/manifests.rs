@@ -73,7 +73,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // ratios.
     (
         "xtask",
-        "corpus devices engine executor filesystems metrics model places process safety stats vdisk",
+        "corpus devices engine executor filesystems metrics model places process safety stats \
+         vdisk",
     ),
 ];
 

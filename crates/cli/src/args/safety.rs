@@ -1,13 +1,14 @@
 //! Arguments of `fsarena safety`.
 
-use super::SafetyCommand;
-use clap::Args;
+use super::KeptStatesCommand;
+use super::safety_sequences::{LitmusArgs, SequencesArgs};
+use clap::{Args, Subcommand};
 
 #[derive(Args, Debug)]
 #[command(after_help = SAFETY_EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct SafetyArgs {
     #[command(subcommand)]
-    pub what: Option<SafetyCommand>,
+    pub command: Option<SafetyCommand>,
     /// File systems with options: ext4,ext4:data=writeback,xfs.
     #[arg(long, value_name = "LIST", default_value = "ext3,ext4,xfs,btrfs")]
     pub fs: String,
@@ -17,6 +18,12 @@ pub struct SafetyArgs {
     /// Workloads: unsynced, synced, file-synced, mail-spool, journal.
     #[arg(long, value_name = "LIST", default_value = "unsynced,synced")]
     pub workload: String,
+    /// Applications in place of workloads, by name or as files of their descriptions:
+    /// sqlite-wal,./mine.toml. Built in: sqlite-wal, sqlite-delete,
+    /// sqlite-extra, sqlite-off, git, git-fsync-all, maildir, postgresql.
+    #[arg(long, value_name = "LIST", conflicts_with = "workload",
+          add = crate::complete::applications())]
+    pub application: Option<String>,
     /// Crash states: prefix (all that had completed), dropall (only what a flush covers),
     /// drop-one, keep-one, subset, torn, lying=SECONDS (flushes younger than that do not count).
     #[arg(long, value_name = "LIST", default_value = "dropall")]
@@ -58,16 +65,34 @@ pub struct SafetyArgs {
     pub json: bool,
 }
 
+#[derive(Subcommand, Debug)]
+pub enum SafetyCommand {
+    /// Carry out short sequences of file operations (the bounds of ACE), and look for what fsync
+    /// had reported and is not there.
+    Sequences(SequencesArgs),
+    /// Ask what of unsynced work may be seen: appends, replaced and created files.
+    Litmus(LitmusArgs),
+    #[command(flatten)]
+    KeptStates(KeptStatesCommand),
+}
+
 const SAFETY_EXAMPLES: &str = "\
 Works on a modelled disk in a guest kernel (fsarena kernel build), cuts its power at random times,
 and looks in other guests at what is left. Needs no root. Exit code 7: what fsync promises was
 broken on a disk that is honest. States that break a promise are kept below the user's data
 directory: see fsarena safety states.
 
+An application works in the mounted file system and prints a line for each unit of work that it
+regards as durable; its own check then says of each crash state whether its data are whole, and how
+many units are there (fsarena doc crash-safety).
+
 Examples:
   fsarena safety
+  fsarena safety --application sqlite-wal,sqlite-off --fs ext4,xfs,btrfs
   fsarena safety --fs ext4,ext4:data=writeback:nodelalloc --workload unsynced
   fsarena safety --fs xfs,btrfs --workload synced --state dropall,lying=2
   fsarena safety --fs ext4 --workload synced --every-event --seconds 20 --runs 1
   fsarena safety --fs ext4 --workload synced --every-event --lose-flush 40 --runs 1
-  fsarena safety --fs ext2,jfs,reiserfs --on virtual:4G:model=hdd-2003 --runs 3";
+  fsarena safety --fs ext2,jfs,reiserfs --on virtual:4G:model=hdd-2003 --runs 3
+  fsarena safety sequences --length 1 --fs ext4,xfs,btrfs
+  fsarena safety litmus --fs ext4,xfs,btrfs";

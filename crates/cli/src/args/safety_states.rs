@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Subcommand, Debug)]
-pub enum SafetyCommand {
+pub enum KeptStatesCommand {
     /// List the crash states that broke a promise and were kept.
     States(SafetyStatesArgs),
     /// Mount a kept crash state again in a guest kernel and say what is there.

@@ -39,6 +39,7 @@ const TOPICS: &[Topic] = &[
     topic!("watch", "docs/watch.md"),
     topic!("virtual", "docs/virtual.md"),
     topic!("crash-safety", "docs/crash-safety.md"),
+    topic!("applications", "applications/README.md"),
     topic!("safety", "docs/safety.md"),
     topic!("virtual-devices", "docs/virtual-devices.md"),
     topic!("device-models", "devices/README.md"),

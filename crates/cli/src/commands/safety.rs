@@ -2,12 +2,12 @@
 
 use super::safety_hunt::HuntTally;
 use super::safety_keep::{Candidate, DoneRun, Keeper};
-use super::safety_states;
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_executor::crash::check_programs;
 use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_places::crash_run::CrashRunError;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kernel::{Kernels, Named};
 use fsarena_plan::Overrides;
@@ -22,24 +22,26 @@ use indicatif::ProgressBar;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Contenders need an experiment; its workload is not used.
 const EXPERIMENT: &str = "schema = 1\nname = \"safety\"\n[factors]\nfs = \"ext4\"\n\
      device = \"virtual:8G:model=hdd-2007\"\n[[workload]]\nuse = \"small-files\"\n";
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
+/// Real time after which a guest is given up.
+pub(super) const LIMIT: Duration = Duration::from_secs(1200);
+/// Cases of broken promises that are told.
+pub(super) const CASES_MOST: usize = 3;
 
 pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
-    if let Some(what) = &args.what {
-        return safety_states::run(what);
-    }
     let kinds = list(&args.workload, "--workload", Kind::from_name)?;
     let classes = list(&args.state, "--state", Class::from_name)?;
-    if !args.every_event && (args.points as usize) < classes.len() {
-        let what = format!("--points: {} for {} states; give each one", args.points, classes.len());
-        return Err(Usage(what).into());
+    if !args.every_event {
+        check_points(args, &classes)?;
     }
     let own = tempfile::tempdir().context("a directory for the guests")?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) = contenders(args, &mut kernels, own.path())?;
+    let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
     for line in &not_run {
         say!("not run: {line}");
     }
@@ -119,6 +121,15 @@ fn print_hunts(args: &SafetyArgs, head: &SafetyHead, hunts: &[HuntRow]) -> Resul
     context::print_as(args.json, document, text)
 }
 
+/// Each class of states has a power cut at least.
+pub(super) fn check_points(args: &SafetyArgs, classes: &[Class]) -> Result<()> {
+    if (args.points as usize) < classes.len() {
+        let what = format!("--points: {} for {} states; give each one", args.points, classes.len());
+        return Err(Usage(what).into());
+    }
+    Ok(())
+}
+
 fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
     let DeviceLevel::Virtual { size_bytes, model, kernel, .. } = &contender.levels.device else {
         anyhow::bail!("{} is in no guest", contender.label);
@@ -135,12 +146,13 @@ fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
     })
 }
 
-fn is_stop(error: &anyhow::Error) -> bool {
+pub(super) fn is_stop(error: &anyhow::Error) -> bool {
     error.downcast_ref::<CrashJobError>().is_some_and(CrashJobError::is_stop)
+        || error.downcast_ref::<CrashRunError>().is_some_and(CrashRunError::is_stop)
 }
 
 /// The words of an option, each once.
-fn list<T: PartialEq>(
+pub(super) fn list<T: PartialEq>(
     text: &str,
     option: &str,
     read: impl Fn(&str) -> Option<T>,
@@ -158,14 +170,15 @@ fn list<T: PartialEq>(
 }
 
 /// Those that can be had here, and why the others cannot.
-fn contenders(
-    args: &SafetyArgs,
+pub(super) fn contenders(
+    fs: &str,
+    on: &str,
     kernels: &mut Kernels,
     own: &Path,
 ) -> Result<(Vec<Contender>, Vec<String>)> {
     let experiment = fsarena_plan::parse(EXPERIMENT, "safety")?;
     let overrides =
-        Overrides { fs: Some(args.fs.clone()), on: vec![args.on.clone()], ..Overrides::default() };
+        Overrides { fs: Some(fs.to_owned()), on: vec![on.to_owned()], ..Overrides::default() };
     for path in fsarena_plan::kernel_files(&experiment, &overrides)? {
         let added = kernels.add_file(&path, own, &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;

@@ -4,7 +4,7 @@ use super::delete::is_confirmed;
 use super::kernel::age;
 use super::safety_hunt::missing;
 use crate::args::{
-    SafetyCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
+    KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
     StateFormat,
 };
 use crate::context::{self, Usage, exit};
@@ -34,13 +34,13 @@ const LIMIT: Duration = Duration::from_secs(1200);
 const FILES_MOST: usize = 8;
 const BROKEN_MOST: usize = 24;
 
-pub fn run(what: &SafetyCommand) -> Result<ExitCode> {
+pub fn run(what: &KeptStatesCommand) -> Result<ExitCode> {
     let states = context::crash_states()?;
     match what {
-        SafetyCommand::States(args) => list(&states, args)?,
-        SafetyCommand::Show(args) => return show(&states, args),
-        SafetyCommand::Export(args) => export(&states, args)?,
-        SafetyCommand::Delete(args) => delete(&states, args)?,
+        KeptStatesCommand::States(args) => list(&states, args)?,
+        KeptStatesCommand::Show(args) => return show(&states, args),
+        KeptStatesCommand::Export(args) => export(&states, args)?,
+        KeptStatesCommand::Delete(args) => delete(&states, args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -136,7 +136,7 @@ fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
         log: &contents.log,
     };
     let recovery = contents.recovery.as_ref().zip(state.cut.as_ref());
-    let seen = match checker.look(&state.state, recovery, &stop) {
+    let seen = match checker.look_at_state(&state.state, recovery, &stop) {
         Err(error) if error.is_stop() => return Ok(ExitCode::from(exit::INTERRUPTED)),
         seen => seen?,
     };

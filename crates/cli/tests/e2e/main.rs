@@ -51,7 +51,9 @@ mod programs_bad;
 mod refused_alike;
 mod support;
 mod virtual_safety;
+mod virtual_safety_application;
 mod virtual_safety_run;
+mod virtual_safety_sequences;
 mod virtual_trials;
 mod watch;
 

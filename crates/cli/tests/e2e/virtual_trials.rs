@@ -43,7 +43,16 @@ impl Guests {
         self.env.dir().join(name).display().to_string()
     }
 
-    fn start(&self, args: &[&str]) -> Live<'_> {
+    /// A file in its directory; gives the path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        self.env.write(name, text)
+    }
+
+    pub(crate) fn env(&self) -> &TestEnv {
+        &self.env
+    }
+
+    pub(crate) fn start(&self, args: &[&str]) -> Live<'_> {
         let mut command = self.env.command(args);
         command.env("FSARENA_KERNEL_DIR", self.kernels.dir());
         self.env.start_command(command)

@@ -1,7 +1,6 @@
 //! A check of one disk after a power cut: mounts it as it can be mounted, reads all files, uses it,
 //! and checks it.
 
-use super::CrashCheck;
 use super::mounting::FileSystemOn;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
@@ -11,11 +10,11 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Files of recovery, which belong to no work.
-const LOST_AND_FOUND: &str = "lost+found";
+pub(super) const LOST_AND_FOUND: &str = "lost+found";
 /// A whole number of sectors.
 const PIECE_BYTES: usize = 64 << 10;
 /// Directories within each other that are read.
-const DEPTH_MOST: u32 = 8;
+pub(super) const DEPTH_MOST: u32 = 8;
 /// Words of lines of the kernel that tell of damage.
 const DAMAGE: [&str; 6] = ["error", "corrupt", "WARNING", "BUG", "inconsisten", "shutdown"];
 /// An option of a mount with such a word in it, which kernels repeat in lines that tell of none.
@@ -24,8 +23,27 @@ const MESSAGES_MOST: usize = 20;
 /// Of all lines, and of the text of a check, where all is asked for.
 const LINES_MOST: usize = 400;
 
-pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, task: &CrashCheck) -> Observation {
-    let CrashCheck { is_detailed, has_fsck, .. } = *task;
+pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, asked: Asked) -> Observation {
+    check_with(fs, mnt, asked, |seen| read_tree(mnt, "", 0, seen))
+}
+
+/// What is wanted besides the files.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// All lines of the kernel and the text of the check.
+    pub is_detailed: bool,
+    /// The check of the file system.
+    pub has_fsck: bool,
+}
+
+/// The same, and what is mounted is read by another one.
+pub(super) fn check_with(
+    fs: &FileSystemOn<'_>,
+    mnt: &Path,
+    asked: Asked,
+    mut read: impl FnMut(&mut Observation),
+) -> Observation {
+    let Asked { is_detailed, has_fsck } = asked;
     let mut seen = Observation::default();
     let from_ns = monotonic_ns();
     for rung in fs.rungs() {
@@ -38,7 +56,7 @@ pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, task: &CrashCheck) -> Obs
         }
         // What a later way shows takes the place of what was read where nothing was recovered.
         (seen.files, seen.lost_and_found) = (Vec::new(), 0);
-        read_tree(mnt, "", 0, &mut seen);
+        read(&mut seen);
         if matches!(rung, Rung::ReadWrite | Rung::AfterRepair) {
             seen.is_usable = Some(use_it(mnt).is_ok());
         }
@@ -55,8 +73,7 @@ pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, task: &CrashCheck) -> Obs
         }
     }
     let lines = kernel_lines(from_ns);
-    let damage = lines.iter().filter(|line| tells_of_damage(line)).take(MESSAGES_MOST);
-    seen.kernel_messages = damage.cloned().collect();
+    seen.kernel_messages = damage_in(&lines);
     if is_detailed {
         seen.kernel_log = lines.into_iter().take(LINES_MOST).collect();
     }
@@ -129,6 +146,15 @@ fn use_it(mnt: &Path) -> io::Result<()> {
 fn kernel_log() -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(openat(CWD, "/dev/kmsg", flags, Mode::empty())?.into())
+}
+
+/// Lines of the kernel since then that tell of damage.
+pub(super) fn messages(from_ns: u64) -> Vec<String> {
+    damage_in(&kernel_lines(from_ns))
+}
+
+fn damage_in(lines: &[String]) -> Vec<String> {
+    lines.iter().filter(|line| tells_of_damage(line)).take(MESSAGES_MOST).cloned().collect()
 }
 
 /// Lines of the kernel since then.

@@ -2,6 +2,7 @@
 
 use fsarena_filesystems::MountPlan;
 use fsarena_metrics::monotonic_ns;
+use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd::{self, CmdError};
 use fsarena_safety::observation::{FsckResult, Rung};
 use rustix::io::Errno;
@@ -98,6 +99,23 @@ pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
     both.into_iter().flatten().flatten().map(|fsck| fsck.program)
 }
 
+/// A disk of the guest.
+pub(super) fn target(number: u32, size_bytes: u64) -> TargetSpec {
+    TargetSpec::Block {
+        device: format!("/dev/vdisk{number}").into(),
+        size_bytes,
+        in_memory: false,
+        under: Under::Guest {
+            kernel: String::new(),
+            model: String::new(),
+            kernel_file: None,
+            store_dir: None,
+            syscall_ns: 0,
+            twice: false,
+        },
+    }
+}
+
 /// A file system on a disk of the guest.
 pub(super) struct FileSystemOn<'a> {
     fstype: &'a str,
@@ -117,6 +135,11 @@ impl<'a> FileSystemOn<'a> {
             device: format!("/dev/vdisk{disk}"),
             recovery: known.unwrap_or(&UNKNOWN),
         })
+    }
+
+    /// Mount options of the contender.
+    pub(super) fn options(&self) -> &[String] {
+        self.options
     }
 
     /// The ways that are tried, in their order.

@@ -129,11 +129,11 @@ fn the_length_of_recovery_is_of_crash_points_that_could_be_mounted() {
     for (number, found) in (1_u64..).zip(&mut run) {
         found.mount_ns = (number != 21).then_some(number * 10);
     }
-    let recovery = one(&[run.clone()]).recovery.unwrap();
+    let recovery = one(std::slice::from_ref(&run)).recovery.unwrap();
     assert_eq!((recovery.p50_ns.value, recovery.max_ns), (105.0, 200));
     let never: RunFindings =
         run.iter().cloned().map(|found| Findings { mount_ns: None, ..found }).collect();
-    assert_eq!(one(&[never.clone()]).recovery, None);
+    assert_eq!(one(std::slice::from_ref(&never)).recovery, None);
     let both = one(&[run, never]).recovery.unwrap();
     assert_eq!(both.max_ns, 200);
 }

@@ -23,7 +23,8 @@ fn log_of(steps: &[Step]) -> WriteLog {
             if step.op == Op::Flush { (0, 0) } else { (step.sector, step.sectors) };
         let request = Request { tag: 0, op: step.op, sector, sectors, fua: step.fua };
         let done = Completion { tag: 0, at_ns: at * 10 + 15, outcome: Outcome::Done };
-        let data = vec![at as u8 + 1; sectors as usize * 512];
+        let bytes = if step.op == Op::Write { sectors as usize * 512 } else { 0 };
+        let data = vec![at as u8 + 1; bytes];
         log.completed(&request, at * 10 + 10, &done, &data).unwrap();
     }
     log
@@ -236,4 +237,32 @@ fn a_write_on_its_way_is_there_or_not_and_never_where_all_that_had_completed_is(
     let states = per_event(&log, &ALL);
     let first = states.iter().filter(|state| state.count == 0).map(|state| bytes(&log, state));
     assert!(first.into_iter().any(|data| (data[0], data[2048]) == (1, 0)));
+}
+
+/// As where mkfs discards the whole disk.
+#[test]
+fn a_discard_of_a_whole_disk_counts_as_one() {
+    let step = |op, sector, sectors| Step { op, sector, sectors, fua: false };
+    let log = log_of(&[
+        step(Op::Write, 8, 1),
+        step(Op::Discard, 0, 1 << 30),
+        step(Op::Write, 16, 1),
+        step(Op::Flush, 0, 0),
+    ]);
+    let states = per_event(&log, &EventStates { samples: 8, singles: 8, seed: 1 });
+    let of = |count: u32, class: Class| {
+        let mut found = states.iter().filter(|state| state.count == count && state.class == class);
+        found.next().map(|state| state.contents)
+    };
+    let all: Vec<u64> = (0..=3).filter_map(|count| of(count, Class::Prefix)).collect();
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "{states:?}");
+    let base = Store::in_memory(1 << 40, Discarded::Zeros);
+    for state in &states {
+        let view = view(&base, &log, state);
+        let mut data = [0; 512];
+        view.read(8, &mut data).unwrap();
+        let has_discard = pieces(&log, state).any(|piece| piece.entry == 1);
+        let has_write = pieces(&log, state).any(|piece| piece.entry == 0);
+        assert_eq!(data[0], u8::from(has_write && !has_discard), "{state:?}");
+    }
 }

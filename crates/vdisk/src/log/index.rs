@@ -1,6 +1,6 @@
 //! Where on the disk the entries of a log are: which of them touch a block.
 
-use super::{Entry, EntryKind};
+use super::entry::{Entry, EntryKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
