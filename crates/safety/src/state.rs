@@ -207,6 +207,12 @@ pub(crate) fn at_events(log: &WriteLog, counts: &[usize], bounds: &EventStates) 
         for part in parts(&may_be, bounds.samples, &mut rng) {
             take(Class::Subset, split(&part));
         }
+        // Those on their way do not make parts of the completed ones fewer.
+        if may_be.len() > ALL_PARTS_UP_TO && sweep.open().len() <= ALL_PARTS_UP_TO {
+            for part in parts(sweep.open(), bounds.samples, &mut rng) {
+                take(Class::Subset, split(&part));
+            }
+        }
     }
     let mut states = states.states;
     states.sort_by_key(|state| state.count);

@@ -142,6 +142,26 @@ proptest! {
     }
 }
 
+/// One that is on its way beside six that had completed.
+#[test]
+fn what_is_on_its_way_does_not_make_parts_of_the_completed_fewer() {
+    let writes: Vec<Step> = (0..7).map(|at| write(at * 2)).collect();
+    let log = log_of(&writes);
+    let base = Store::in_memory(DISK_SECTORS * 512, Discarded::Zeros);
+    let contents = |view: View<'_>| {
+        let mut data = vec![0; (DISK_SECTORS * 512) as usize];
+        view.read(0, &mut data).unwrap();
+        data
+    };
+    let states = per_event(&log, &EventStates { samples: 1, singles: 1, seed: 1 });
+    let all: HashSet<Vec<u8>> =
+        states.iter().map(|state| contents(view(&base, &log, state))).collect();
+    for bits in 0..1 << 6 {
+        let part = View::new(&base, &log, 6, |at| bits >> at & 1 == 1);
+        assert!(all.contains(&contents(part)), "{bits:b}");
+    }
+}
+
 #[test]
 fn classes_are_what_their_texts_say() {
     // Durable 1; open 2, 3 and 4.
