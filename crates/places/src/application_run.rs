@@ -3,17 +3,15 @@
 //!
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
-use crate::crash_run::CrashRunError;
+use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
 use crate::disk::{CrashViewDisk, Disk, DiskOrder};
-use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::guest::{GuestOptions, Program};
 use crate::state_groups::in_groups;
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::application::{Application, ApplicationSeen, ApplicationWork};
-use fsarena_safety::observation::{MountAttempt, Rung};
 use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
 use fsarena_vdisk::{Discarded, Store, WriteLog};
-use rustix::io::Errno;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -103,7 +101,7 @@ pub fn application_run(
     Ok(ApplicationRun { work, states, seen })
 }
 
-/// Boots a guest for a task.
+/// Does a task within a limit.
 fn run(
     order: &ApplicationOrder<'_>,
     task: &CrashTask,
@@ -111,12 +109,8 @@ fn run(
     disks: &mut [&mut dyn Disk],
     stop: &dyn Fn() -> bool,
 ) -> Result<String, CrashRunError> {
-    let task = Task::Crash { task: serde_json::to_string(task)? };
     let options = GuestOptions { seed: order.seed, limit, ..order.options.clone() };
-    match Guest::new(&options, order.program).run_task(&task, disks, stop)?.record {
-        Record::Crash(record) => Ok(record),
-        _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
-    }
+    run_task(&options, order.program, task, disks, stop)
 }
 
 /// Checks states of one run.
@@ -140,7 +134,8 @@ impl Checker<'_> {
             done => done?,
         };
         for (state, seen) in states.iter().zip(&mut seen) {
-            if is_doubtful(seen) {
+            // What other disks of the guest may have done is ruled out.
+            if is_doubtful(&seen.mounts, seen.unmount_errno) {
                 *seen = self.check_one(state)?;
             }
         }
@@ -153,12 +148,8 @@ impl Checker<'_> {
             Ok(mut seen) => Ok(seen.remove(0)),
             Err(error) if error.is_stop() => Err(error),
             Err(error) => {
-                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
-                Ok(ApplicationSeen {
-                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
-                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
-                    ..ApplicationSeen::default()
-                })
+                let (mounts, kernel_messages) = not_survived(&error);
+                Ok(ApplicationSeen { mounts, kernel_messages, ..ApplicationSeen::default() })
             }
         }
     }
@@ -195,11 +186,4 @@ impl Checker<'_> {
         }
         Err(CrashRunError::Missing { asked: states.len(), seen: seen.len() })
     }
-}
-
-/// Whether it could not be mounted at the first attempt, or not be unmounted: what other disks of
-/// the guest may have done is ruled out.
-fn is_doubtful(seen: &ApplicationSeen) -> bool {
-    let first = seen.mounts.first();
-    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
 }

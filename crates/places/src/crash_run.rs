@@ -224,12 +224,13 @@ fn work(
     });
     let mut disk = order.disk.make_logged(order.seed, WriteLog::in_memory())?;
     let options = GuestOptions { seed: order.seed, ..order.options.clone() };
-    let text = run(&options, order.program, &task, &mut [&mut disk], stop)?;
+    let text = run_task(&options, order.program, &task, &mut [&mut disk], stop)?;
     let (_, log) = disk.into_contents();
     Ok((serde_json::from_str(&text)?, log.unwrap_or_else(WriteLog::in_memory)))
 }
 
-fn run(
+/// Boots a guest for a task; gives its record.
+pub(crate) fn run_task(
     options: &GuestOptions,
     program: &Program,
     task: &CrashTask,
@@ -348,12 +349,8 @@ impl Checker<'_> {
             Ok(mut checked) => Ok(checked.remove(0)),
             Err(error) if error.is_stop() => Err(error),
             Err(error) => {
-                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
-                let seen = Observation {
-                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
-                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
-                    ..Observation::default()
-                };
+                let (mounts, kernel_messages) = not_survived(&error);
+                let seen = Observation { mounts, kernel_messages, ..Observation::default() };
                 Ok(Checked { seen, log: None })
             }
         }
@@ -388,7 +385,7 @@ impl Checker<'_> {
         }
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
         let options = GuestOptions { seed: self.seed, ..self.options.clone() };
-        let text = run(&options, self.program, &task, &mut disks, stop)?;
+        let text = run_task(&options, self.program, &task, &mut disks, stop)?;
         let all: Vec<Observation> = serde_json::from_str(&text)?;
         if all.len() != states.len() {
             return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
@@ -412,16 +409,26 @@ impl Checker<'_> {
         };
         // What other disks of the guest may have done is ruled out.
         let again = |(one, checked): (&ToCheck<'_>, Checked)| {
-            if is_doubtful(&checked.seen) { self.check_one(one, false, stop) } else { Ok(checked) }
+            if is_doubtful(&checked.seen.mounts, checked.seen.unmount_errno) {
+                self.check_one(one, false, stop)
+            } else {
+                Ok(checked)
+            }
         };
         states.iter().zip(done).map(again).collect()
     }
 }
 
 /// Whether it could not be mounted at the first attempt, or not be unmounted.
-fn is_doubtful(seen: &Observation) -> bool {
-    let first = seen.mounts.first();
-    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
+pub(crate) fn is_doubtful(mounts: &[MountAttempt], unmount_errno: Option<i32>) -> bool {
+    mounts.first().is_none_or(|mount| mount.errno.is_some()) || unmount_errno.is_some()
+}
+
+/// What is seen in a state whose guest does not survive it: a mount that failed, and a message.
+pub(crate) fn not_survived(error: &CrashRunError) -> (Vec<MountAttempt>, Vec<String>) {
+    let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
+    let mount = MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 };
+    (vec![mount], vec![format!("the guest did not survive it: {error}")])
 }
 
 /// What was seen in each state, in their order; guests take groups of states in turns.

@@ -4,25 +4,22 @@
 //! copies of them, one for each sequence, and logs their writes. A crash state is a view of one
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
-use crate::crash_run::CrashRunError;
+use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
-use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::guest::{GuestOptions, Program};
+use crate::state_groups::DISKS_MOST;
 use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_model::seed::Seed;
-use fsarena_safety::observation::{MountAttempt, Observation, Rung};
+use fsarena_safety::observation::Observation;
 use fsarena_safety::sequence::op::FileOp;
 use fsarena_safety::sequence::states::{at_every_entry, at_returns};
 use fsarena_safety::sequence::tree::{SequenceRecord, TreeObservation};
 use fsarena_safety::state::{Class, CrashState, EventStates, per_event, view};
-use fsarena_vdisk::{DeviceOptions, Discarded, Store, VirtualDevice, WriteLog, builtin};
-use rustix::io::Errno;
+use fsarena_vdisk::{Discarded, Store, WriteLog};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Mutex;
-
-/// Disks that a guest has.
-const DISKS_MOST: usize = 8;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -141,12 +138,8 @@ impl Host<'_> {
         disks: &mut [&mut dyn Disk],
     ) -> Result<T, CrashRunError> {
         let SequenceOrder { options, program, .. } = self.order;
-        let task = Task::Crash { task: serde_json::to_string(task)? };
         let options = GuestOptions { seed, ..(*options).clone() };
-        match Guest::new(&options, program).run_task(&task, disks, self.stop)?.record {
-            Record::Crash(record) => Ok(serde_json::from_str(&record)?),
-            _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
-        }
+        Ok(serde_json::from_str(&run_task(&options, program, task, disks, self.stop)?)?)
     }
 
     /// So many file systems, each made in a guest with other random numbers, so that it has an
@@ -213,8 +206,7 @@ impl Host<'_> {
     }
 
     fn copy_of(&self, base: &Store) -> Result<ModelledDisk, CrashRunError> {
-        let DiskOrder { model, size_bytes, .. } = self.order.disk;
-        let mut copy = Store::in_memory(size_bytes, Discarded::Zeros);
+        let mut copy = Store::in_memory(self.order.disk.size_bytes, Discarded::Zeros);
         let mut copied: io::Result<()> = Ok(());
         let each = base.each_piece(&mut |at, data| {
             if copied.is_ok() {
@@ -222,11 +214,7 @@ impl Host<'_> {
             }
         });
         each.and(copied).map_err(DiskOrderError::from)?;
-        let sheet = builtin(model).map_err(DiskOrderError::from)?;
-        let seed = self.order.seed;
-        let options =
-            DeviceOptions { size_bytes: Some(size_bytes), seed, ..DeviceOptions::default() };
-        let device = VirtualDevice::new(&sheet, &options).map_err(DiskOrderError::from)?;
+        let device = self.order.disk.device(self.order.seed)?;
         Ok(ModelledDisk::new(device, copy, Some(WriteLog::in_memory())))
     }
 
@@ -283,7 +271,10 @@ impl Host<'_> {
         };
         let mut seen = Vec::with_capacity(group.len());
         for (at, one) in group.iter().enumerate() {
-            let known = all.as_ref().map(|all| &all[at]).filter(|seen| !is_doubtful(&seen.whole));
+            let known = all
+                .as_ref()
+                .map(|all| &all[at])
+                .filter(|seen| !is_doubtful(&seen.whole.mounts, seen.whole.unmount_errno));
             seen.push(match known {
                 Some(known) => known.clone(),
                 None => self.check_one(bases, recorded, one)?,
@@ -303,12 +294,8 @@ impl Host<'_> {
             Ok(mut seen) => Ok(seen.remove(0)),
             Err(error) if error.is_stop() => Err(error),
             Err(error) => {
-                let (rung, errno) = (Rung::ReadWrite, Some(Errno::IO.raw_os_error()));
-                let whole = Observation {
-                    mounts: vec![MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 }],
-                    kernel_messages: vec![format!("the guest did not survive it: {error}")],
-                    ..Observation::default()
-                };
+                let (mounts, kernel_messages) = not_survived(&error);
+                let whole = Observation { mounts, kernel_messages, ..Observation::default() };
                 Ok(TreeObservation { whole, entries: Vec::new() })
             }
         }
@@ -338,12 +325,6 @@ impl Host<'_> {
         }
         Err(CrashRunError::Missing { asked: group.len(), seen: seen.len() })
     }
-}
-
-/// Whether it could not be mounted at the first attempt, or not be unmounted.
-fn is_doubtful(seen: &Observation) -> bool {
-    let first = seen.mounts.first();
-    first.is_none_or(|mount| mount.errno.is_some()) || seen.unmount_errno.is_some()
 }
 
 fn states_of(job: &SequenceJob, record: &SequenceRecord, log: &WriteLog) -> Vec<CrashState> {

@@ -5,7 +5,7 @@ use crate::virtual_trial::keep_to_one_processor;
 use std::sync::Mutex;
 
 /// Disks that a guest has.
-const DISKS_MOST: usize = 8;
+pub(crate) const DISKS_MOST: usize = 8;
 
 /// What was seen in the states of a group.
 type Seen<T, E> = Result<Vec<T>, E>;

@@ -51,7 +51,7 @@ pub fn safety_text(head: &SafetyHead, rows: &[SafetyRow], width: usize, style: S
     out
 }
 
-fn head_words(head: &SafetyHead) -> String {
+pub(crate) fn head_words(head: &SafetyHead) -> String {
     let SafetyHead { kernel, device_model, seconds, runs, points, seed, .. } = head;
     let last = seed.wrapping_add(u64::from(*runs) - 1);
     format!(

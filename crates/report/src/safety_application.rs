@@ -2,30 +2,20 @@
 
 use crate::format::ns;
 use crate::render::text;
+use crate::safety::{SafetyHead, head_words};
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
-use fsarena_model::units::Bytes;
 use fsarena_study::SafetyShare;
 use serde::Serialize;
 
 /// Clusters of a bootstrap.
 const RUNS_LEAST: u32 = 10;
 
-/// What all rows have in common.
+/// What all rows have in common; the seconds are those that the command was told.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SafetyApplicationHead {
-    /// Kernel of the guests: release and first digits of the hash of its binary.
-    pub kernel: String,
-    pub memory_bytes: u64,
-    pub device_model: String,
-    pub device_bytes: u64,
-    /// Of the work, in virtual time, as the command was told.
-    pub seconds: u64,
-    pub runs: u32,
-    /// Power cuts of each run, of all states together.
-    pub points: u32,
-    /// Of the first run; the next ones count up.
-    pub seed: u64,
+    #[serde(flatten)]
+    pub campaign: SafetyHead,
     pub applications: Vec<SafetyApplication>,
 }
 
@@ -79,7 +69,7 @@ pub fn safety_application_text(
     style: Style,
 ) -> String {
     let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(head), width);
+    let mut out = wrap("", &head_words(&head.campaign), width);
     for application in &head.applications {
         let SafetyApplication { name, title, source, notes } = application;
         out.push_str(&wrap(&format!("{name}: "), &format!("{title}. {source}"), width));
@@ -101,22 +91,11 @@ pub fn safety_application_text(
                 (95 %) of the share of power cuts with any. Mounted: crash points at which the \
                 file system could be mounted as before.";
     out.push_str(&wrap("", read, width));
-    if (2..RUNS_LEAST).contains(&head.runs) {
+    if (2..RUNS_LEAST).contains(&head.campaign.runs) {
         let few = "intervals where some are hits are of runs, and too narrow with fewer than 10";
         out.push_str(&wrap("mind: ", few, width));
     }
     out
-}
-
-fn head_words(head: &SafetyApplicationHead) -> String {
-    let SafetyApplicationHead { kernel, device_model, seconds, runs, points, seed, .. } = head;
-    let last = seed.wrapping_add(u64::from(*runs) - 1);
-    format!(
-        "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
-         {seed} to {last}), {points} power cuts each.",
-        Bytes(head.memory_bytes),
-        Bytes(head.device_bytes)
-    )
 }
 
 fn table(rows: &[SafetyApplicationRow], width: usize, style: Style) -> String {
@@ -257,7 +236,7 @@ mod tests {
             source: "its documents".to_owned(),
             notes: vec!["nothing is promised".to_owned()],
         };
-        let head = SafetyApplicationHead {
+        let campaign = SafetyHead {
             kernel: "6.12".to_owned(),
             memory_bytes: 256 << 20,
             device_model: "hdd-2007".to_owned(),
@@ -266,8 +245,8 @@ mod tests {
             runs,
             points: 20,
             seed: 1,
-            applications: vec![application],
         };
+        let head = SafetyApplicationHead { campaign, applications: vec![application] };
         safety_application_text(&head, rows, 160, Style::default())
     }
 

@@ -130,7 +130,7 @@ pub(super) fn check_points(args: &SafetyArgs, classes: &[Class]) -> Result<()> {
     Ok(())
 }
 
-fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
+pub(super) fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
     let DeviceLevel::Virtual { size_bytes, model, kernel, .. } = &contender.levels.device else {
         anyhow::bail!("{} is in no guest", contender.label);
     };
@@ -282,10 +282,8 @@ impl Campaign<'_> {
         let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device else {
             anyhow::bail!("{} is in no guest", contender.label);
         };
-        let binary = |named: Named<'_>| match named {
-            Named::Built(kernel) => (kernel.binary.clone(), false),
-            Named::File { about, .. } => (about.path.clone(), true),
-        };
+        let binary =
+            |named: Named<'_>| (named.binary().to_owned(), matches!(named, Named::File { .. }));
         let found = self.kernels.named(kernel, binary);
         let (kernel, is_file) = found.context("its guest kernel is gone")?;
         for number in 0..self.args.runs {

@@ -1,7 +1,7 @@
 //! `fsarena safety --application`: what a power cut leaves of the work of an application, by its
 //! own check.
 
-use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, is_stop, list};
+use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, head, is_stop, list};
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
@@ -9,7 +9,7 @@ use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_places::application_run::{ApplicationOrder, ApplicationRun, application_run};
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
-use fsarena_places::kernel::{Kernels, Named};
+use fsarena_places::kernel::Kernels;
 use fsarena_process::cmd::SearchPath;
 use fsarena_report::{
     SafetyApplication, SafetyApplicationHead, SafetyApplicationRow, safety_application_text,
@@ -23,7 +23,6 @@ use fsarena_safety::observation::Rung;
 use fsarena_safety::state::Class;
 use fsarena_study::SafetyShare;
 use indicatif::ProgressBar;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -41,7 +40,9 @@ pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
     let Some(first) = contenders.first().filter(|_| !applications.is_empty()) else {
         anyhow::bail!("nothing can be run");
     };
-    let head = head(args, first, &applications)?;
+    let applications_run = applications.iter().map(about).collect();
+    let head =
+        SafetyApplicationHead { campaign: head(args, first)?, applications: applications_run };
     let program = Program::this(own.path())?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
@@ -125,31 +126,9 @@ fn with_their_programs(applications: Vec<Application>) -> (Vec<Application>, Vec
     (there, lacking)
 }
 
-fn head(
-    args: &SafetyArgs,
-    contender: &Contender,
-    applications: &[Application],
-) -> Result<SafetyApplicationHead> {
-    let DeviceLevel::Virtual { size_bytes, model, kernel, .. } = &contender.levels.device else {
-        anyhow::bail!("{} is in no guest", contender.label);
-    };
-    let about = |one: &Application| SafetyApplication {
-        name: one.name.clone(),
-        title: one.title.clone(),
-        source: one.source.clone(),
-        notes: one.notes.clone(),
-    };
-    Ok(SafetyApplicationHead {
-        kernel: kernel.clone(),
-        memory_bytes: GuestOptions::new(Path::new("")).memory_bytes,
-        device_model: model.clone(),
-        device_bytes: *size_bytes,
-        seconds: args.seconds,
-        runs: args.runs,
-        points: args.points,
-        seed: args.seed,
-        applications: applications.iter().map(about).collect(),
-    })
+fn about(application: &Application) -> SafetyApplication {
+    let Application { name, title, source, notes, .. } = application.clone();
+    SafetyApplication { name, title, source, notes }
 }
 
 /// One application on contenders.
@@ -203,11 +182,10 @@ impl Job<'_> {
         else {
             anyhow::bail!("{} is in no guest", contender.label);
         };
-        let binary = |named: Named<'_>| match named {
-            Named::Built(kernel) => kernel.binary.clone(),
-            Named::File { about, .. } => about.path.clone(),
-        };
-        let found = self.kernels.named(kernel, binary).context("its guest kernel is gone")?;
+        let found = self
+            .kernels
+            .named(kernel, |named| named.binary().to_owned())
+            .context("its guest kernel is gone")?;
         let options =
             GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
         let order = ApplicationOrder {

@@ -9,7 +9,7 @@ use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_places::crash_run::CrashRunError;
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
-use fsarena_places::kernel::{Kernels, Named};
+use fsarena_places::kernel::Kernels;
 use fsarena_places::sequence_run::{
     CrashMoments, SequenceJob, SequenceOrder, SequenceRun, run_sequences,
 };
@@ -132,11 +132,9 @@ impl Campaign<'_> {
         else {
             anyhow::bail!("{} is in no guest", contender.label);
         };
-        let binary = |named: Named<'_>| match named {
-            Named::Built(kernel) => kernel.binary.clone(),
-            Named::File { about, .. } => about.path.clone(),
-        };
-        let found = kernels.named(kernel, binary).context("its guest kernel is gone")?;
+        let found = kernels
+            .named(kernel, |named| named.binary().to_owned())
+            .context("its guest kernel is gone")?;
         let options =
             GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
         let order = SequenceOrder {

@@ -13,7 +13,7 @@ use fsarena_model::units::Bytes;
 use fsarena_places::crash_run::Checker;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kept_states::{KeptContents, KeptState, KeptStates};
-use fsarena_places::kernel::{Kernels, Named};
+use fsarena_places::kernel::Kernels;
 use fsarena_safety::observation::{Observation, Rung};
 use fsarena_safety::oracle::Oracle;
 use fsarena_safety::{Findings, SectorRun};
@@ -104,15 +104,11 @@ fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
         let added = kernels.add_file(path, own, &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
     }
-    let binary = |named: Named<'_>| match named {
-        Named::Built(kernel) => kernel.binary.clone(),
-        Named::File { about, .. } => about.path.clone(),
-    };
     let gone = || {
         let kernel = &state.kernel;
         Usage(format!("the guest kernel {kernel} is gone; build it: fsarena kernel build"))
     };
-    Ok(kernels.named(&state.kernel, binary).ok_or_else(gone)?)
+    Ok(kernels.named(&state.kernel, |named| named.binary().to_owned()).ok_or_else(gone)?)
 }
 
 fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {

@@ -71,7 +71,8 @@ impl DiskOrder<'_> {
         Ok(ModelledDisk { ahead_ns, has_discard: false, ..disk })
     }
 
-    fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
+    /// The device alone, without contents.
+    pub(crate) fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
         let sheet = builtin(self.model)?;
         let options =
             DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };

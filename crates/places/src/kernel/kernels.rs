@@ -47,6 +47,15 @@ pub enum Named<'k> {
 }
 
 impl Named<'_> {
+    /// The file that is booted.
+    #[must_use]
+    pub fn binary(&self) -> &Path {
+        match self {
+            Self::Built(kernel) => &kernel.binary,
+            Self::File { about, .. } => &about.path,
+        }
+    }
+
     /// Whether it has this type of file system.
     #[must_use]
     pub fn has_filesystem(&self, fstype: &str) -> bool {
