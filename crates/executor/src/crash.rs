@@ -8,6 +8,7 @@ mod actions;
 mod application;
 mod check;
 mod error;
+mod kernel_log;
 mod mounting;
 mod sequence;
 mod tree;
@@ -164,7 +165,7 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
         let target = target(number, task.size_bytes);
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
-        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
+        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
         let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
         all.push(check::check(&fs, mnt, asked));
     }

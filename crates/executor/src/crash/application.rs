@@ -3,8 +3,8 @@
 //! Its commands run in the root of the mounted file system. What they print is read here, outside
 //! of that file system, and this is when a unit of work counts as acknowledged.
 
-use super::check::messages;
 use super::error::CrashError;
+use super::kernel_log::KernelLog;
 use super::mounting::{FileSystemOn, target};
 use fsarena_devices::{format, mount, settle};
 use fsarena_filesystems::driver;
@@ -102,7 +102,7 @@ pub(super) fn work(task: &ApplicationTask, mnt: &Path) -> Result<ApplicationWork
     let planned = driver.mount_plan(&task.fs, Discard::None, &target);
     let plan = planned.map_err(fsarena_devices::TargetError::from)?;
     let none = || CrashError::NoKernelMount(task.fs.name.clone());
-    let fs = FileSystemOn::new(&plan, &task.fs.name, 0).ok_or_else(none)?;
+    let fs = FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
     let again = |errno: Errno| CrashError::io(mnt)(errno.into());
     fs.unmount(mnt).map_err(again)?;
     fs.mount(Rung::ReadWrite, mnt).map_err(again)?;
@@ -136,7 +136,7 @@ pub(super) fn check(
         let target = target(number, task.size_bytes);
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(fsarena_devices::TargetError::from)?;
-        let fs = FileSystemOn::new(&plan, &task.fs.name, number).ok_or_else(none)?;
+        let fs = FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
         let lines: Vec<&str> =
             task.lines.iter().take(*acknowledged as usize).map(String::as_str).collect();
         all.push(check_one(&fs, mnt, &shell, &task.application, &lines)?);
@@ -152,7 +152,7 @@ fn check_one(
     lines: &[&str],
 ) -> Result<ApplicationSeen, CrashError> {
     let mut seen = ApplicationSeen::default();
-    let from_ns = monotonic_ns();
+    let kernel_log = KernelLog::from_now(fs.kernel_name());
     let rungs = fs.rungs().into_iter();
     for rung in rungs.filter(|rung| matches!(rung, Rung::ReadWrite | Rung::AfterRepair)) {
         let began_ns = monotonic_ns();
@@ -165,7 +165,7 @@ fn check_one(
             break;
         }
     }
-    seen.kernel_messages = messages(from_ns);
+    seen.kernel_messages = kernel_log.messages();
     Ok(seen)
 }
 

@@ -1,10 +1,10 @@
 //! A check of one disk after a power cut: mounts it as it can be mounted, reads all files, uses it,
 //! and checks it.
 
+use super::kernel_log::KernelLog;
 use super::mounting::FileSystemOn;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -15,11 +15,6 @@ pub(super) const LOST_AND_FOUND: &str = "lost+found";
 const PIECE_BYTES: usize = 64 << 10;
 /// Directories within each other that are read.
 pub(super) const DEPTH_MOST: u32 = 8;
-/// Words of lines of the kernel that tell of damage.
-const DAMAGE: [&str; 6] = ["error", "corrupt", "WARNING", "BUG", "inconsisten", "shutdown"];
-/// An option of a mount with such a word in it, which kernels repeat in lines that tell of none.
-const ERRORS_OPTION: &str = "errors=";
-const MESSAGES_MOST: usize = 20;
 /// Of all lines, and of the text of a check, where all is asked for.
 const LINES_MOST: usize = 400;
 
@@ -45,7 +40,7 @@ pub(super) fn check_with(
 ) -> Observation {
     let Asked { is_detailed, has_fsck } = asked;
     let mut seen = Observation::default();
-    let from_ns = monotonic_ns();
+    let kernel_log = KernelLog::from_now(fs.kernel_name());
     for rung in fs.rungs() {
         let began_ns = monotonic_ns();
         let errno = fs.mount(rung, mnt).err().map(rustix::io::Errno::raw_os_error);
@@ -72,8 +67,8 @@ pub(super) fn check_with(
             seen.fsck_output = text.lines().take(LINES_MOST).map(str::to_owned).collect();
         }
     }
-    let lines = kernel_lines(from_ns);
-    seen.kernel_messages = damage_in(&lines);
+    let lines = kernel_log.lines();
+    seen.kernel_messages = KernelLog::damage_in(&lines);
     if is_detailed {
         seen.kernel_log = lines.into_iter().take(LINES_MOST).collect();
     }
@@ -143,93 +138,9 @@ fn use_it(mnt: &Path) -> io::Result<()> {
     fs::remove_file(&path)
 }
 
-fn kernel_log() -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    Ok(openat(CWD, "/dev/kmsg", flags, Mode::empty())?.into())
-}
-
-/// Lines of the kernel since then that tell of damage.
-pub(super) fn messages(from_ns: u64) -> Vec<String> {
-    damage_in(&kernel_lines(from_ns))
-}
-
-fn damage_in(lines: &[String]) -> Vec<String> {
-    lines.iter().filter(|line| tells_of_damage(line)).take(MESSAGES_MOST).cloned().collect()
-}
-
-/// Lines of the kernel since then.
-fn kernel_lines(from_ns: u64) -> Vec<String> {
-    let Ok(log) = kernel_log() else { return Vec::new() };
-    lines_of(|record| (&log).read(record), from_ns)
-}
-
-/// The texts of records of `/dev/kmsg` of this time or later. `read` gives one at a time; at the
-/// end it would block. Where records were overwritten before they were read, it fails with EPIPE
-/// once and goes on with the oldest that is there.
-fn lines_of(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>, from_ns: u64) -> Vec<String> {
-    let mut record = vec![0; 8192];
-    let mut lines = Vec::new();
-    loop {
-        match read(&mut record) {
-            Ok(0) => return lines,
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&record[..bytes]);
-                lines.extend(line_since(&text, from_ns));
-            }
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Err(_) => return lines,
-        }
-    }
-}
-
-/// The text of a record (`LEVEL,NUMBER,TIME_US,…;TEXT`) of this time or later.
-fn line_since(record: &str, from_ns: u64) -> Option<String> {
-    let (head, text) = record.split_once(';')?;
-    let time_us: u64 = head.split(',').nth(2)?.parse().ok()?;
-    let text = text.lines().next().unwrap_or_default();
-    (time_us >= from_ns / 1000).then(|| text.to_owned())
-}
-
-fn tells_of_damage(line: &str) -> bool {
-    let line = line.replace(ERRORS_OPTION, "");
-    DAMAGE.iter().any(|word| line.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn messages_of_damage_since_a_time_are_found() {
-        let record = "3,120,5000,-;EXT4-fs error (device vdisk0): bad block\n SUBSYSTEM=x\n";
-        let text = "EXT4-fs error (device vdisk0): bad block";
-        assert_eq!(line_since(record, 5_000_000).as_deref(), Some(text));
-        assert_eq!(line_since(record, 5_001_000), None);
-        assert_eq!(line_since("no record", 0), None);
-        assert!(tells_of_damage(text));
-        assert!(!tells_of_damage("XFS (vdisk0): Ending clean mount"));
-        let option = "EXT4-fs (vdisk0): mounted filesystem r/w. Opts: errors=remount-ro";
-        assert!(!tells_of_damage(option));
-        assert!(tells_of_damage(&format!("{option}; journal error")));
-    }
-
-    #[test]
-    fn records_that_were_overwritten_do_not_end_the_log() {
-        let mut answers = vec![
-            Ok("6,1,10,-;one"),
-            Err(io::ErrorKind::BrokenPipe),
-            Ok("6,9,20,-;two"),
-            Err(io::ErrorKind::WouldBlock),
-            Ok("6,10,30,-;after the end"),
-        ]
-        .into_iter();
-        let read = |to: &mut [u8]| {
-            let text = answers.next().unwrap().map_err(io::Error::from)?.as_bytes();
-            to[..text.len()].copy_from_slice(text);
-            Ok(text.len())
-        };
-        assert_eq!(lines_of(read, 0), ["one", "two"]);
-    }
 
     #[test]
     fn files_are_found_with_their_sizes() {

@@ -121,20 +121,25 @@ pub(super) struct FileSystemOn<'a> {
     fstype: &'a str,
     options: &'a [String],
     device: String,
+    /// Whether nobody but this one uses its kernel.
+    is_in_guest: bool,
     recovery: &'static Recovery,
 }
 
 impl<'a> FileSystemOn<'a> {
     /// `None`: it is not mounted by the kernel.
-    pub(super) fn new(plan: &'a MountPlan, name: &str, disk: u32) -> Option<Self> {
+    pub(super) fn new(plan: &'a MountPlan, name: &str, target: &TargetSpec) -> Option<Self> {
         let MountPlan::Kernel { fstype, options, .. } = plan else { return None };
         let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
-        Some(Self {
-            fstype,
-            options,
-            device: format!("/dev/vdisk{disk}"),
-            recovery: known.unwrap_or(&UNKNOWN),
-        })
+        let device = target.device()?.to_str()?.to_owned();
+        let is_in_guest = matches!(target, TargetSpec::Block { under: Under::Guest { .. }, .. });
+        Some(Self { fstype, options, device, is_in_guest, recovery: known.unwrap_or(&UNKNOWN) })
+    }
+
+    /// The name of its device in lines of the kernel; `None` where all lines are of it.
+    pub(super) fn kernel_name(&self) -> Option<&str> {
+        let is_native = !self.is_in_guest;
+        self.device.rsplit('/').next().filter(|_| is_native)
     }
 
     /// Mount options of the contender.

@@ -111,7 +111,7 @@ fn with_file_system(
     let planned = driver(fs)?.mount_plan(fs, Discard::None, &target);
     let plan = planned.map_err(TargetError::from)?;
     let none = || CrashError::NoKernelMount(fs.name.clone());
-    let on_disk = FileSystemOn::new(&plan, &fs.name, number).ok_or_else(none)?;
+    let on_disk = FileSystemOn::new(&plan, &fs.name, &target).ok_or_else(none)?;
     then(&on_disk, on_disk.options().join(","))
 }
 
