@@ -38,6 +38,13 @@ enum Task {
     /// The process that serves a disk, for `overhead vdisk`.
     #[command(hide = true, name = "vdisk_server")]
     VdiskServer,
+    /// The process that mounts crash states, for `overhead safety`.
+    #[command(hide = true, name = "crash_executor")]
+    CrashExecutor {
+        /// Set where the namespaces are made already.
+        #[arg(long)]
+        inside: bool,
+    },
 }
 
 /// `Ok(false)` is a check that failed and has already said so.
@@ -48,6 +55,7 @@ fn main() -> ExitCode {
         Task::Dist => dist::run(),
         Task::GuestInit => overhead::run_as_init().map(|()| true),
         Task::VdiskServer => overhead::serve_disk().map(|()| true),
+        Task::CrashExecutor { inside } => overhead::mount_crash_states(inside),
         Task::Overhead(options) => overhead::run(&options).map(|()| true),
     };
     match result {

@@ -26,6 +26,7 @@ mod uring;
 mod vdisk;
 
 use anyhow::{Context as _, Result, ensure};
+pub(crate) use crash::mount_crash_states;
 pub(crate) use floor::serve_disk;
 pub(crate) use guests::run_as_init;
 pub(crate) use options::Options;

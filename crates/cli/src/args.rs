@@ -162,6 +162,13 @@ pub enum Command {
         #[arg(long, default_value_t = 0)]
         lane: usize,
     },
+    /// Makes, mounts and checks file systems on modelled disks, as standard input says.
+    #[command(hide = true, name = "crash_executor")]
+    CrashExecutor {
+        /// Set where the namespaces are made already.
+        #[arg(long)]
+        inside: bool,
+    },
     /// The first process of a guest kernel.
     #[command(hide = true, name = "guest_init")]
     GuestInit,

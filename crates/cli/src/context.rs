@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
+use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_report::{MIN_WIDTH, Style};
@@ -96,6 +97,19 @@ pub fn kernels() -> Result<Cache> {
 /// The crash states that were kept, in the user's data directory.
 pub fn crash_states() -> Result<KeptStates> {
     Ok(KeptStates::new(directories()?.data_dir().join("fsarena/crash-states")))
+}
+
+/// A directory for what lasts as long as this command. One that was killed leaves its own to the
+/// next command.
+pub fn scratch_dir() -> Result<OwnedDir> {
+    let base = std::env::temp_dir();
+    OwnedDir::make(&base, "fsarena-command-")
+        .with_context(|| format!("a directory cannot be made in {}", base.display()))
+}
+
+/// Release of the kernel of this machine.
+pub fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 /// Wall clock, ns since 1970.

@@ -74,6 +74,7 @@ fn main() -> ExitCode {
         Command::VirtualExecutor { journal, parent, lane } => {
             commands::virtual_executor(journal.as_deref(), parent, lane)
         }
+        Command::CrashExecutor { inside } => commands::crash_executor(inside),
         Command::GuestInit => {
             let work = fsarena_places::guest::GuestWork {
                 trial: &fsarena_executor::run_guest_trial,

@@ -13,13 +13,14 @@ mod image;
 mod kind;
 mod null_blk;
 mod real;
+mod served_disk;
 mod vdisk;
 mod zram;
 
 pub use directory::claim_directory;
 pub use image::claim_image;
 pub use kind::{Claimed, Hooks, Made, Order};
-pub use vdisk::NullDisk;
+pub use served_disk::{NativeDisk, NullDisk};
 
 use crate::TargetError;
 use crate::inventory::Roots;

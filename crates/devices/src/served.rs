@@ -2,7 +2,7 @@
 
 use crate::TargetError;
 use fsarena_model::spec::{TargetSpec, Under};
-use fsarena_vdisk::{Question, Served};
+use fsarena_vdisk::{Logged, Question, Served};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
@@ -39,7 +39,28 @@ pub fn report(socket: &str) -> Result<Served, TargetError> {
 /// # Errors
 /// When nobody answers, or it says why not.
 pub fn fresh(socket: &str, seed: u64) -> Result<(), TargetError> {
-    match ask(socket, &Question::Fresh { seed })? {
+    exchanged(socket, &Question::Fresh { seed })
+}
+
+/// The disk is a crash state of its directory; nothing may use it.
+///
+/// # Errors
+/// As [`fresh`].
+pub fn state(socket: &str, number: u32, is_logged: bool) -> Result<(), TargetError> {
+    exchanged(socket, &Question::State { number, is_logged })
+}
+
+/// Has the log of the disk written to a new file, packed.
+///
+/// # Errors
+/// When nobody answers, or it cannot be written.
+pub fn log(socket: &str, file: &Path) -> Result<Logged, TargetError> {
+    let answer = ask(socket, &Question::Log { file: file.to_owned() })?;
+    serde_json::from_str(&answer).map_err(|_| wrong(socket, &answer))
+}
+
+fn exchanged(socket: &str, question: &Question) -> Result<(), TargetError> {
+    match ask(socket, question)? {
         answer if answer == "ok" => Ok(()),
         answer => Err(wrong(socket, &answer)),
     }

@@ -10,10 +10,12 @@ mod check;
 mod error;
 mod kernel_log;
 mod mounting;
+mod native;
 mod sequence;
 mod tree;
 
 pub use application::{ApplicationCheck, ApplicationTask};
+pub use native::{NativeAnswer, NativeRequest, crash_executor_inside, crash_executor_outside};
 
 use check::Asked;
 use error::CrashError;
@@ -21,6 +23,7 @@ use fsarena_devices::{TargetError, format, mount, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::spec::TargetSpec;
 use fsarena_safety::observation::Observation;
 use fsarena_safety::op::Op;
 use fsarena_safety::workload::{Extent, Kind, plan};
@@ -59,6 +62,9 @@ pub struct CrashWork {
     pub duration_ns: u64,
     /// Of files that are made, synced and deleted before.
     pub prefill_bytes: u64,
+    /// A disk of this machine in place of the guest's.
+    #[serde(default)]
+    pub target: Option<TargetSpec>,
 }
 
 /// The same file system on each of `/dev/vdisk0` and the next ones, after a power cut.
@@ -73,6 +79,9 @@ pub struct CrashCheck {
     pub is_detailed: bool,
     /// Whether the check of the file system is run after the unmount.
     pub has_fsck: bool,
+    /// The only one, a disk of this machine, in place of the guest's.
+    #[serde(default)]
+    pub target: Option<TargetSpec>,
 }
 
 /// What was done, in the time of the guest, which is that of the disk's write log.
@@ -95,26 +104,29 @@ pub struct WorkRecord {
 /// # Errors
 /// Why it could not be done.
 pub fn run_crash_task(text: &str) -> Result<String, String> {
+    let mnt = Path::new(MOUNT_POINT);
     let done = || -> Result<String, CrashError> {
-        let mnt = Path::new(MOUNT_POINT);
         fs::create_dir_all(mnt).map_err(CrashError::io(mnt))?;
-        match serde_json::from_str(text)? {
-            CrashTask::Work(work) => Ok(serde_json::to_string(&do_work(&work, mnt)?)?),
-            CrashTask::Check(task) => Ok(serde_json::to_string(&check(&task, mnt)?)?),
-            CrashTask::ApplicationWork(task) => {
-                Ok(serde_json::to_string(&application::work(&task, mnt)?)?)
-            }
-            CrashTask::ApplicationCheck(task) => {
-                Ok(serde_json::to_string(&application::check(&task, mnt)?)?)
-            }
-            CrashTask::Format(task) => Ok(serde_json::to_string(&sequence::make_one(&task)?)?),
-            CrashTask::Sequences(work) => {
-                Ok(serde_json::to_string(&sequence::run_all(&work, mnt)?)?)
-            }
-            CrashTask::Trees(task) => Ok(serde_json::to_string(&sequence::check_all(&task, mnt)?)?),
-        }
+        done(&serde_json::from_str(text)?, mnt)
     };
     done().map_err(|error| error.to_string())
+}
+
+/// Does a task with this place for mounts.
+fn done(task: &CrashTask, mnt: &Path) -> Result<String, CrashError> {
+    match task {
+        CrashTask::Work(work) => Ok(serde_json::to_string(&do_work(work, mnt)?)?),
+        CrashTask::Check(task) => Ok(serde_json::to_string(&check(task, mnt)?)?),
+        CrashTask::ApplicationWork(task) => {
+            Ok(serde_json::to_string(&application::work(task, mnt)?)?)
+        }
+        CrashTask::ApplicationCheck(task) => {
+            Ok(serde_json::to_string(&application::check(task, mnt)?)?)
+        }
+        CrashTask::Format(task) => Ok(serde_json::to_string(&sequence::make_one(task)?)?),
+        CrashTask::Sequences(work) => Ok(serde_json::to_string(&sequence::run_all(work, mnt)?)?),
+        CrashTask::Trees(task) => Ok(serde_json::to_string(&sequence::check_all(task, mnt)?)?),
+    }
 }
 
 /// Programs that a check of a file system of this name needs.
@@ -124,7 +136,7 @@ pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
 
 fn do_work(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
     let driver = driver(&work.fs)?;
-    let target = target(0, work.size_bytes);
+    let target = work.target.clone().unwrap_or_else(|| target(0, work.size_bytes));
     let formatted = format::format(&target, &*driver, &work.fs, Discard::None)?;
     let mounted = mount::mount(&formatted, mnt)?;
     let mount_options = mounted.options().to_owned();
@@ -162,7 +174,8 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
     let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
     for number in 0..task.disks {
-        let target = target(number, task.size_bytes);
+        let target = task.target.clone();
+        let target = target.unwrap_or_else(|| mounting::target(number, task.size_bytes));
         let planned = driver.mount_plan(&task.fs, Discard::None, &target);
         let plan = planned.map_err(TargetError::from)?;
         let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;

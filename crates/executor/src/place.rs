@@ -77,15 +77,26 @@ pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<Outside, 
     if let Some(parent) = parent {
         child::death_signal(parent).map_err(in_place("death signal"))?;
     }
-    let made = child::enter_private_mounts()
-        .map_err(in_place(MOUNTS))
-        .and_then(|()| child::unshare_pids().map_err(in_place("process namespace")));
-    if let Err(error) = made {
-        return without(&error).map(Outside::Without).ok_or(error);
+    match start_inside(program, &["executor", "--inside"]) {
+        Ok(status) => Ok(Outside::Ended(status)),
+        Err(error) => without(&error).map(Outside::Without).ok_or(error),
     }
+}
+
+/// Makes namespaces, runs this program with arguments as the first process in them, and waits for
+/// its end.
+pub(crate) fn start_inside(program: &Path, arguments: &[&str]) -> Result<ExitStatus, PlaceError> {
+    child::enter_private_mounts().map_err(in_place(MOUNTS))?;
+    child::unshare_pids().map_err(in_place("process namespace"))?;
     let start = |source| PlaceError::Start { program: program.display().to_string(), source };
-    let mut inner = Command::new(program).args(["executor", "--inside"]).spawn().map_err(start)?;
-    Ok(Outside::Ended(inner.wait()?))
+    let mut inner = Command::new(program).args(arguments).spawn().map_err(start)?;
+    Ok(inner.wait()?)
+}
+
+/// Of the first process in them: it dies with who has started it, and sees its own processes.
+pub(crate) fn enter_own_processes() -> Result<(), PlaceError> {
+    child::death_signal(0).map_err(in_place("death signal"))?;
+    child::mount_proc().map_err(in_place("mount of /proc"))
 }
 
 /// What a trial has where its own namespaces could not be made; nothing where that is no reason to
@@ -132,8 +143,7 @@ pub fn executor_inside(
     // Here kernel threads are to be seen, in a process namespace of our own they are not.
     let host_proc = File::open("/proc").ok();
     if namespaces == Namespaces::Own {
-        child::death_signal(0).map_err(in_place("death signal"))?;
-        child::mount_proc().map_err(in_place("mount of /proc"))?;
+        enter_own_processes()?;
     } else if let Some(parent) = parent {
         child::death_signal(parent).map_err(in_place("death signal"))?;
     }

@@ -270,6 +270,12 @@ impl DeviceLevel {
         matches!(self, Self::Virtual { .. })
     }
 
+    /// Whether a model answers in place of a device, in virtual time or in real time.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        matches!(self, Self::Virtual { .. } | Self::Vdisk { .. })
+    }
+
     /// Size of the device in bytes, where it has one of its own.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {

@@ -1,31 +1,35 @@
-//! Crash safety of one contender in guests: work on a modelled disk whose writes are logged, then
-//! looks at states that a power cut may have left of it.
+//! Crash safety of one contender: work on a modelled disk whose writes are logged, then looks at
+//! states that a power cut may have left of it, in guests or under the kernel of this machine.
 //!
-//! One guest works, and its power goes. Each crash state is a view of the log, and up to eight of
-//! them are the disks of one guest that checks them. No state sees what the recovery of another
+//! In guests one works, and its power goes. Each crash state is a view of the log, and up to eight
+//! of them are the disks of one guest that checks them. No state sees what the recovery of another
 //! one has written.
 
+pub use crate::crash_check::contents;
+use crate::crash_check::{Checked, ToCheck};
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::in_groups;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::recovery::cut_recovery;
-use fsarena_safety::state::{Class, CrashPoints, CrashState, EventStates, pieces, uniform, view};
+use fsarena_safety::state::{Class, CrashPoints, CrashState, EventStates, pieces, uniform};
 use fsarena_safety::workload::Kind;
 use fsarena_vdisk::{Discarded, EntryKind, SECTOR_BYTES, Store, View, WriteLog};
 use rustix::io::Errno;
 use std::collections::HashMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct CrashOrder<'a> {
     pub fs: &'a FsLevel,
     pub disk: DiskOrder<'a>,
-    pub options: &'a GuestOptions,
-    pub program: &'a Program,
+    pub place: CrashPlace<'a>,
     pub kind: Kind,
     /// Of workload, disk, guest and crash points.
     pub seed: u64,
@@ -38,8 +42,27 @@ pub struct CrashOrder<'a> {
     pub lose_flush: Option<u32>,
     /// Whether the check of the file system is run in each state.
     pub has_fsck: bool,
-    /// Guests that check states at one time.
-    pub guests_at_once: usize,
+}
+
+/// Where the work is done and its states are looked at.
+#[derive(Clone, Copy, Debug)]
+pub enum CrashPlace<'a> {
+    Guests(CrashGuests<'a>),
+    /// The kernel of this machine; needs root. States answer at once, so that a mount takes as long
+    /// as recovery does here.
+    Native {
+        /// For the write log and a place to mount.
+        scratch_dir: &'a Path,
+    },
+}
+
+/// Guests with virtual time. A state lies on the modelled disk.
+#[derive(Clone, Copy, Debug)]
+pub struct CrashGuests<'a> {
+    pub options: &'a GuestOptions,
+    pub program: &'a Program,
+    /// So many check states at one time.
+    pub at_once: usize,
 }
 
 /// Where the power goes.
@@ -62,6 +85,8 @@ pub struct CrashRun {
     /// When the flush that was to be lost completed; `None`: none was, or there are fewer.
     pub lost_flush_ns: Option<u64>,
     pub recoveries: Vec<RecoveredState>,
+    /// Real time of the looks at different states, without power cuts in their recovery.
+    pub looks_took: Duration,
     /// Each with the place of its observation: states with equal contents have one.
     states: Vec<(CrashState, usize)>,
     observations: Vec<Observation>,
@@ -106,6 +131,8 @@ pub enum CrashRunError {
     Disk(#[from] DiskOrderError),
     #[error(transparent)]
     Guest(#[from] GuestError),
+    #[error(transparent)]
+    Native(#[from] NativeCrashError),
     #[error("a record of a guest: {0}")]
     Record(#[from] serde_json::Error),
     #[error("of {asked} disks, the guest checked {seen}")]
@@ -116,7 +143,7 @@ impl CrashRunError {
     /// Whether the caller asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {
-        matches!(self, Self::Guest(GuestError::Stopped))
+        matches!(self, Self::Guest(GuestError::Stopped) | Self::Native(NativeCrashError::Stopped))
     }
 }
 
@@ -148,8 +175,9 @@ pub fn crash_run(
         different[place].is_logged |= is_recovered(number);
         places.push(place);
     }
-    let checker = order.checker(&log);
-    let checked = check_all(order, &checker, &different, stop)?;
+    let began = Instant::now();
+    let checked = check_all(order, (&log, &different), stop)?;
+    let looks_took = began.elapsed();
     let cuts = states.iter().zip(&places).enumerate();
     let cuts = cuts.filter(|(number, _)| is_recovered(*number));
     let cuts: Vec<Cut<'_>> = cuts
@@ -158,10 +186,10 @@ pub fn crash_run(
             Cut::in_recovery(state, &checked[*place], seed)
         })
         .collect();
-    let recoveries = check_cuts(order, &checker, &cuts, stop)?;
+    let recoveries = check_cuts(order, &log, &cuts, stop)?;
     let observations = checked.into_iter().map(|one| one.seen).collect();
     let states = states.into_iter().zip(places).collect();
-    Ok(CrashRun { work, log, hunted, lost_flush_ns, recoveries, states, observations })
+    Ok(CrashRun { work, log, hunted, lost_flush_ns, recoveries, looks_took, states, observations })
 }
 
 /// When this flush of the work completed, which now counts no more.
@@ -203,9 +231,10 @@ fn states(
 }
 
 impl<'a> CrashOrder<'a> {
-    fn checker(&self, log: &'a WriteLog) -> Checker<'a> {
+    fn checker(&self, guests: CrashGuests<'a>, log: &'a WriteLog) -> Checker<'a> {
         let base = Store::in_memory(self.disk.size_bytes, Discarded::Zeros);
-        let Self { fs, options, program, seed, has_fsck, .. } = *self;
+        let CrashGuests { options, program, .. } = guests;
+        let Self { fs, seed, has_fsck, .. } = *self;
         Checker { fs, options, program, seed, disk: Some(self.disk), has_fsck, base, log }
     }
 }
@@ -214,19 +243,28 @@ fn work(
     order: &CrashOrder<'_>,
     stop: &dyn Fn() -> bool,
 ) -> Result<(WorkRecord, WriteLog), CrashRunError> {
-    let task = CrashTask::Work(CrashWork {
+    let work = CrashWork {
         fs: order.fs.clone(),
         size_bytes: order.disk.size_bytes,
         kind: order.kind,
         seed: order.seed,
         duration_ns: order.duration_ns,
         prefill_bytes: order.prefill_bytes,
-    });
-    let mut disk = order.disk.make_logged(order.seed, WriteLog::in_memory())?;
-    let options = GuestOptions { seed: order.seed, ..order.options.clone() };
-    let text = run_task(&options, order.program, &task, &mut [&mut disk], stop)?;
-    let (_, log) = disk.into_contents();
-    Ok((serde_json::from_str(&text)?, log.unwrap_or_else(WriteLog::in_memory)))
+        target: None,
+    };
+    match order.place {
+        CrashPlace::Guests(guests) => {
+            let mut disk = order.disk.make_logged(order.seed, WriteLog::in_memory())?;
+            let options = GuestOptions { seed: order.seed, ..guests.options.clone() };
+            let task = CrashTask::Work(work);
+            let text = run_task(&options, guests.program, &task, &mut [&mut disk], stop)?;
+            let (_, log) = disk.into_contents();
+            Ok((serde_json::from_str(&text)?, log.unwrap_or_else(WriteLog::in_memory)))
+        }
+        CrashPlace::Native { scratch_dir } => {
+            Ok(native_crash::work(work, order.disk.model, scratch_dir, stop)?)
+        }
+    }
 }
 
 /// Boots a guest for a task; gives its record.
@@ -242,45 +280,6 @@ pub(crate) fn run_task(
         Record::Crash(record) => Ok(record),
         _ => Err(GuestError::Unexpected { record: "of another task".to_owned() }.into()),
     }
-}
-
-/// One state, and what is asked of it.
-#[derive(Clone, Copy)]
-struct ToCheck<'s> {
-    state: &'s CrashState,
-    /// What recovery wrote over it, and the power cut in that.
-    recovery: Option<(&'s WriteLog, &'s CrashState)>,
-    /// Whether what is written to it is wanted.
-    is_logged: bool,
-}
-
-struct Checked {
-    seen: Observation,
-    log: Option<WriteLog>,
-}
-
-/// What is on the medium in a state of a log over `base`, or after a power cut in its recovery.
-///
-/// # Errors
-/// Of the logs' files.
-pub fn contents<'v>(
-    base: &'v Store,
-    log: &'v WriteLog,
-    state: &CrashState,
-    recovery: Option<(&WriteLog, &CrashState)>,
-) -> std::io::Result<View<'v>> {
-    let mut view = view(base, log, state);
-    let Some((log, cut)) = recovery else { return Ok(view) };
-    let mut data = Vec::new();
-    for piece in pieces(log, cut) {
-        let entry = &log.entries()[piece.entry as usize];
-        if entry.kind.is_write() {
-            data.resize(usize::try_from(piece.sectors * SECTOR_BYTES).unwrap_or(0), 0);
-            log.data(entry, piece.sector, &mut data)?;
-            view.write(piece.sector, &data)?;
-        }
-    }
-    Ok(view)
 }
 
 /// A disk with the contents of a state.
@@ -365,7 +364,7 @@ impl Checker<'_> {
         let size_bytes = self.base.size_bytes();
         let disks = u32::try_from(states.len()).unwrap_or(0);
         let (fs, has_fsck) = (self.fs.clone(), self.has_fsck);
-        let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck };
+        let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck, target: None };
         let task = CrashTask::Check(task);
         let mut views = Vec::with_capacity(states.len());
         for ToCheck { state, recovery, is_logged } in states {
@@ -431,15 +430,24 @@ pub(crate) fn not_survived(error: &CrashRunError) -> (Vec<MountAttempt>, Vec<Str
     (vec![mount], vec![format!("the guest did not survive it: {error}")])
 }
 
-/// What was seen in each state, in their order; guests take groups of states in turns.
+/// What was seen in each state of a log, in their order; guests take groups of states in turns.
 fn check_all(
     order: &CrashOrder<'_>,
-    checker: &Checker<'_>,
-    states: &[ToCheck<'_>],
+    (log, states): (&WriteLog, &[ToCheck<'_>]),
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Checked>, CrashRunError> {
-    let check = |group: &[ToCheck<'_>]| checker.check_group(group, stop);
-    in_groups(states, order.guests_at_once, &check)
+    match order.place {
+        CrashPlace::Guests(guests) => {
+            let checker = order.checker(guests, log);
+            let check = |group: &[ToCheck<'_>]| checker.check_group(group, stop);
+            in_groups(states, guests.at_once, &check)
+        }
+        CrashPlace::Native { scratch_dir } => {
+            let CrashOrder { fs, disk, has_fsck, .. } = *order;
+            let how = NativeCheck { fs, disk, has_fsck, is_detailed: false, scratch_dir };
+            Ok(native_crash::check(&how, (log, states), stop)?)
+        }
+    }
 }
 
 /// A power cut in the recovery of a state.
@@ -461,7 +469,7 @@ impl<'c> Cut<'c> {
 
 fn check_cuts(
     order: &CrashOrder<'_>,
-    checker: &Checker<'_>,
+    log: &WriteLog,
     cuts: &[Cut<'_>],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<RecoveredState>, CrashRunError> {
@@ -473,7 +481,7 @@ fn check_cuts(
             is_logged: false,
         })
         .collect();
-    let checked = check_all(order, checker, &to_check, stop)?;
+    let checked = check_all(order, (log, &to_check), stop)?;
     let recovered = |(Cut { state, log, cut }, checked): (&Cut<'_>, Checked)| {
         Ok(RecoveredState {
             state: (*state).clone(),

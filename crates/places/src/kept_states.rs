@@ -50,10 +50,13 @@ pub struct KeptState {
     pub model: String,
     pub size_bytes: u64,
     pub syscall_ns: u64,
-    /// Of the guests: release and first digits of the hash of its binary; and its path, where it
-    /// was none that was built here.
+    /// Of guests release and first digits of the hash of the binary, and its path, where it was
+    /// none that was built here; natively the release.
     pub kernel: String,
     pub kernel_file: Option<PathBuf>,
+    /// It was found under the kernel of the machine, and is looked at under that.
+    #[serde(default)]
+    pub is_native: bool,
     pub workload: String,
     /// Class of the state, as tables call it.
     pub class: String,
@@ -325,6 +328,7 @@ mod tests {
             syscall_ns: 0,
             kernel: "6.12.1-abc".to_owned(),
             kernel_file: None,
+            is_native: false,
             workload: "synced".to_owned(),
             class: "dropall".to_owned(),
             seed,

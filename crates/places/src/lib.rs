@@ -8,15 +8,18 @@
 #![forbid(unsafe_code)]
 
 pub mod application_run;
+mod crash_check;
 pub mod crash_run;
 pub mod disk;
 pub mod guest;
 pub mod kept_states;
 pub mod kernel;
 pub mod native;
+mod native_crash;
 mod owned_dir;
 pub mod sequence_run;
 mod state_groups;
 pub mod virtual_trial;
 
+pub use native_crash::{NativeCheck, NativeCrashError, look_at_state_natively};
 pub use owned_dir::OwnedDir;

@@ -5,7 +5,7 @@ use crate::overrides::Overrides;
 use crate::values::{List, Read, Within, Word, texts};
 use crate::words::words;
 use fsarena_model::run::RunPlan;
-use fsarena_model::safety::{SafetyNotRun, SafetyPlan};
+use fsarena_model::safety::{CrashSlot, SafetyNotRun, SafetyPlan};
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
 use schemars::JsonSchema;
@@ -19,6 +19,9 @@ const SECONDS: u64 = 120;
 /// state; seen on two processors with the file systems that take longest.
 const WORK_S: f64 = 0.02;
 const STATE_S: f64 = 0.15;
+/// Natively the work takes its own time, and mkfs and what is prepared the time of the disk.
+const NATIVE_PREPARATION_S: f64 = 10.0;
+const NATIVE_STATE_S: f64 = 0.06;
 
 /// `[safety]`: the power of contenders in guests is cut, and what is left is looked at.
 #[derive(Deserialize, JsonSchema)]
@@ -130,12 +133,13 @@ pub(crate) fn apply(
     Ok(())
 }
 
-/// The crash runs of a plan with these contenders: the power of those alone is cut that are in
-/// guests.
+/// The crash runs of a plan with these contenders: the power of those alone is cut that are on
+/// modelled disks.
 pub(crate) fn of_plan(asked: &SafetyPlan, plan: &RunPlan) -> SafetyPlan {
     let outside = plan.contenders.iter().enumerate();
-    let outside = outside.filter(|(_, one)| !one.levels.device.is_virtual());
-    let reason = "power is cut in guests alone: use a device such as virtual:8G:model=hdd-2007";
+    let outside = outside.filter(|(_, one)| !one.levels.device.is_modelled());
+    let reason = "power is cut on modelled disks alone: use a device such as \
+                  virtual:8G:model=hdd-2007, or vdisk:8G:model=hdd-2007 as root";
     let not_run =
         outside.map(|(contender, _)| SafetyNotRun { contender, reason: reason.to_owned() });
     SafetyPlan { not_run: not_run.collect(), ..asked.clone() }
@@ -145,7 +149,12 @@ pub(crate) fn of_plan(asked: &SafetyPlan, plan: &RunPlan) -> SafetyPlan {
 #[must_use]
 pub fn crash_runs_s(plan: &RunPlan, guests_at_once: u64) -> Option<f64> {
     let safety = plan.safety.as_ref()?;
-    let runs = plan.crash_slots().len() as f64;
-    let states_s = STATE_S * f64::from(safety.points) / guests_at_once.max(1) as f64;
-    Some(runs * (WORK_S * safety.seconds as f64 + states_s))
+    let (seconds, points) = (safety.seconds as f64, f64::from(safety.points));
+    let in_guests_s = WORK_S * seconds + STATE_S * points / guests_at_once.max(1) as f64;
+    let natively_s = NATIVE_PREPARATION_S + seconds + NATIVE_STATE_S * points;
+    let run_s = |slot: CrashSlot| match plan.contenders[slot.contender].levels.device.is_virtual() {
+        true => in_guests_s,
+        false => natively_s,
+    };
+    Some(plan.crash_slots().into_iter().map(run_s).sum())
 }

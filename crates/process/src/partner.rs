@@ -3,6 +3,8 @@
 //! Its standard input is one end of a socket; what ends, or closes, the other end is the end of the
 //! process. So it needs no signal, and does not care which thread has started it.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -43,9 +45,41 @@ impl Partner {
     /// # Errors
     /// When it does not answer in time.
     pub fn ask(&self, line: &str, limit: Duration) -> io::Result<String> {
-        let Some(mut control) = self.control.as_ref() else { return Ok(String::new()) };
+        self.tell(line)?;
+        self.answer(limit)
+    }
+
+    /// Sends a line; its answer is to be read before the next one.
+    ///
+    /// # Errors
+    /// When nobody reads it any more.
+    pub fn tell(&self, line: &str) -> io::Result<()> {
+        let Some(mut control) = self.control.as_ref() else { return Ok(()) };
+        control.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Whether an answer, or the end of the process, comes within this time.
+    ///
+    /// # Errors
+    /// Of poll(2).
+    pub fn is_answering(&self, wait: Duration) -> io::Result<bool> {
+        let Some(control) = self.control.as_ref() else { return Ok(true) };
+        let wait = Timespec::try_from(wait).map_err(io::Error::other)?;
+        let mut there = [PollFd::new(control, PollFlags::IN)];
+        match poll(&mut there, Some(&wait)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The answer to a line; empty where the process has ended.
+    ///
+    /// # Errors
+    /// When it does not come in time.
+    pub fn answer(&self, limit: Duration) -> io::Result<String> {
+        let Some(control) = self.control.as_ref() else { return Ok(String::new()) };
         control.set_read_timeout(Some(limit))?;
-        control.write_all(format!("{line}\n").as_bytes())?;
         let mut answer = String::new();
         BufReader::new(control).read_line(&mut answer)?;
         Ok(answer.trim_end().to_owned())
@@ -92,6 +126,7 @@ mod tests {
     fn it_answers_and_ends_with_its_input() {
         let mut partner = shell("read a; echo \"got $a\" >&0; read b; exit 0");
         assert_eq!(partner.ask("x y", SOON).unwrap(), "got x y");
+        assert!(!partner.is_answering(Duration::ZERO).unwrap());
         assert!(partner.child.try_wait().unwrap().is_none());
         partner.end(SOON);
         assert!(partner.child.try_wait().unwrap().unwrap().success(), "not killed");

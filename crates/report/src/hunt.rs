@@ -3,7 +3,7 @@
 //! nothing about the chance of it.
 
 use crate::render::text;
-use crate::safety::SafetyHead;
+use crate::safety::{SafetyHead, place_words};
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
@@ -72,10 +72,10 @@ pub fn hunt_text(
     let SafetyHead { kernel, device_model, seconds, runs, seed, .. } = head;
     let last = seed.wrapping_add(u64::from(*runs) - 1);
     let words = format!(
-        "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
+        "Linux {kernel} {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
          {seed} to {last}); power cuts at the entries of the write log, at most {states_most} \
          states a run.",
-        Bytes(head.memory_bytes),
+        place_words(head),
         Bytes(head.device_bytes)
     );
     let mut out = wrap("", &words, width);
@@ -149,7 +149,7 @@ mod tests {
     fn head() -> SafetyHead {
         SafetyHead {
             kernel: "6.12.117-2df9".to_owned(),
-            memory_bytes: 256 << 20,
+            memory_bytes: Some(256 << 20),
             device_model: "hdd-2007".to_owned(),
             device_bytes: 8 << 30,
             seconds: 120,

@@ -11,12 +11,13 @@ use serde::Serialize;
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SafetyHead {
-    /// Kernel of the guests: release and first digits of the hash of its binary.
+    /// Of guests release and first digits of the hash of the binary; natively the release.
     pub kernel: String,
-    pub memory_bytes: u64,
+    /// Of a guest; `None`: it is the kernel of this machine, in real time.
+    pub memory_bytes: Option<u64>,
     pub device_model: String,
     pub device_bytes: u64,
-    /// Of the work, in virtual time.
+    /// Of the work.
     pub seconds: u64,
     pub runs: u32,
     /// Power cuts of each run, of all states together.
@@ -34,7 +35,8 @@ pub(crate) const READ: &str = "Loss: age of the oldest op that is lost and was n
      power cuts with any. Stale: bytes of another file, place or earlier version, in \
      all crash points together. Mounted: crash points at which it could be mounted and \
      used as before. Repair: crash points after which its check found damage. Recovery: \
-     length of the mount on the modelled disk, with what it recovered.";
+     length of the mount with what it recovered, in guests on the modelled disk, and \
+     natively on a disk that answers at once.";
 
 /// What was done, all rows, the promises that were broken, and how it is read.
 #[must_use]
@@ -55,11 +57,19 @@ pub(crate) fn head_words(head: &SafetyHead) -> String {
     let SafetyHead { kernel, device_model, seconds, runs, points, seed, .. } = head;
     let last = seed.wrapping_add(u64::from(*runs) - 1);
     format!(
-        "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
-         {seed} to {last}), {points} power cuts each.",
-        Bytes(head.memory_bytes),
+        "Linux {kernel} {}, {device_model} of {}, {runs} runs of {seconds} s (seeds {seed} to \
+         {last}), {points} power cuts each.",
+        place_words(head),
         Bytes(head.device_bytes)
     )
+}
+
+/// Where its kernel is.
+pub(crate) fn place_words(head: &SafetyHead) -> String {
+    match head.memory_bytes {
+        Some(bytes) => format!("in guests of {}", Bytes(bytes)),
+        None => "of this machine".to_owned(),
+    }
 }
 
 /// A row a contender, workload and class of crash states.
@@ -208,7 +218,7 @@ mod tests {
         assert!(honest.breaks_the_contract() && !lost.breaks_the_contract());
         let head = SafetyHead {
             kernel: "6.12.117-2df9".to_owned(),
-            memory_bytes: 256 << 20,
+            memory_bytes: Some(256 << 20),
             device_model: "hdd-2007".to_owned(),
             device_bytes: 8 << 30,
             seconds: 120,

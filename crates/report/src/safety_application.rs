@@ -238,7 +238,7 @@ mod tests {
         };
         let campaign = SafetyHead {
             kernel: "6.12".to_owned(),
-            memory_bytes: 256 << 20,
+            memory_bytes: Some(256 << 20),
             device_model: "hdd-2007".to_owned(),
             device_bytes: 8 << 30,
             seconds: 120,

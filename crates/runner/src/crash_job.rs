@@ -1,7 +1,9 @@
 //! One crash run: work in a guest, power cuts, looks at what is left, and the record of it.
 
 use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
-use fsarena_places::crash_run::{CrashOrder, CrashRun, CrashRunError, PointsOrder, crash_run};
+use fsarena_places::crash_run::{
+    CrashGuests, CrashOrder, CrashPlace, CrashRun, CrashRunError, PointsOrder, crash_run,
+};
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_safety::Findings;
@@ -24,12 +26,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A crash run to be done.
 #[derive(Clone, Debug)]
 pub struct CrashJob<'a> {
-    /// It is on a device of a guest.
+    /// It is on a modelled disk, of a guest or of this machine.
     pub contender: &'a Contender,
-    /// The kernel of its guests.
-    pub kernel: &'a Path,
-    /// Init of its guests.
-    pub program: &'a Program,
+    pub place: CrashJobPlace<'a>,
     pub kind: Kind,
     pub seed: u64,
     /// Length of the work in virtual time.
@@ -38,6 +37,22 @@ pub struct CrashJob<'a> {
     pub points: u32,
     pub classes: &'a [Class],
     pub more: CrashExtras,
+}
+
+/// Where a crash run is done.
+#[derive(Clone, Copy, Debug)]
+pub enum CrashJobPlace<'a> {
+    Guests {
+        /// Their kernel.
+        kernel: &'a Path,
+        /// Their init.
+        program: &'a Program,
+    },
+    /// The kernel of this machine, as root.
+    Native {
+        /// For the write log and a place to mount.
+        scratch_dir: &'a Path,
+    },
 }
 
 /// What is asked for beside power cuts at uniform times on an honest disk.
@@ -59,7 +74,7 @@ const HUNT_SINGLES: u32 = 8;
 /// Why there is no record.
 #[derive(Debug, thiserror::Error)]
 pub enum CrashJobError {
-    #[error("{0} is in no guest")]
+    #[error("{0} is not on a modelled disk of this place")]
     OtherPlace(String),
     #[error(transparent)]
     Run(#[from] CrashRunError),
@@ -91,13 +106,25 @@ impl CrashJob<'_> {
     /// As [`run`](Self::run).
     pub fn crash_run(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<CrashRun, CrashJobError> {
         let levels = &self.contender.levels;
-        let DeviceLevel::Virtual { size_bytes, model, syscall_ns, .. } = &levels.device else {
-            return Err(CrashJobError::OtherPlace(self.contender.label.clone()));
+        let other = || CrashJobError::OtherPlace(self.contender.label.clone());
+        let (size_bytes, model, syscall_ns) = match &levels.device {
+            DeviceLevel::Virtual { size_bytes, model, syscall_ns, .. } => {
+                (*size_bytes, model, *syscall_ns)
+            }
+            DeviceLevel::Vdisk { size_bytes, model } => (*size_bytes, model, 0),
+            _ => return Err(other()),
         };
-        let options = GuestOptions {
-            syscall_ns: *syscall_ns,
-            limit: LIMIT,
-            ..GuestOptions::new(self.kernel)
+        let options;
+        let place = match self.place {
+            CrashJobPlace::Guests { kernel, program } if levels.device.is_virtual() => {
+                options = GuestOptions { syscall_ns, limit: LIMIT, ..GuestOptions::new(kernel) };
+                let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+                CrashPlace::Guests(CrashGuests { options: &options, program, at_once })
+            }
+            CrashJobPlace::Native { scratch_dir } if !levels.device.is_virtual() => {
+                CrashPlace::Native { scratch_dir }
+            }
+            _ => return Err(other()),
         };
         let points = match self.more.hunted_states {
             None => PointsOrder::Uniform { points: self.points, classes: self.classes.to_vec() },
@@ -108,9 +135,8 @@ impl CrashJob<'_> {
         };
         let order = CrashOrder {
             fs: &levels.fs,
-            disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: None },
-            options: &options,
-            program: self.program,
+            disk: DiskOrder { model, size_bytes, store_dir: None },
+            place,
             kind: self.kind,
             seed: self.seed,
             duration_ns: self.seconds * SECOND_NS,
@@ -119,7 +145,6 @@ impl CrashJob<'_> {
             recovery_every: self.more.recovery_every,
             lose_flush: self.more.lose_flush,
             has_fsck: true,
-            guests_at_once: std::thread::available_parallelism().map_or(1, usize::from),
         };
         Ok(crash_run(&order, stop)?)
     }

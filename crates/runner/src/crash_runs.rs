@@ -3,7 +3,7 @@
 //!
 //! A contender whose guests fail with a workload is not tried with it again in this RUN.
 
-use crate::crash_job::{CrashExtras, CrashJob};
+use crate::crash_job::{CrashExtras, CrashJob, CrashJobPlace};
 use crate::request::{CrashProgress, Progress, Request, RunError};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{RunHeader, RunState};
@@ -25,7 +25,7 @@ pub(crate) struct CrashRuns<'a> {
     pub(crate) run: RunId,
     pub(crate) store: &'a Store,
     pub(crate) progress: &'a mut dyn Progress,
-    /// Where guests live; it is in the journal.
+    /// Where guests live, and what native crash runs write; it is in the journal.
     pub(crate) scratch_dir: &'a Path,
     /// Crash runs that are stored, and those of the plan.
     done: usize,
@@ -120,7 +120,13 @@ impl<'a> CrashRuns<'a> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let begun = Instant::now();
         let stop = || self.request.interrupts.load(Ordering::SeqCst) > 0;
-        let outcome = match carry_out(self.request.header, safety, (slot, program), &stop) {
+        let outcome = match carry_out(
+            self.request.header,
+            safety,
+            slot,
+            (program, self.scratch_dir),
+            &stop,
+        ) {
             Ok(record) => record,
             Err(CrashRunFailure::Stopped) => return None,
             Err(CrashRunFailure::Other(error)) => CrashOutcome::Failed { error },
@@ -144,7 +150,8 @@ enum CrashRunFailure {
 fn carry_out(
     header: &RunHeader,
     safety: &SafetyPlan,
-    (slot, program): (CrashSlot, &Program),
+    slot: CrashSlot,
+    (program, scratch_dir): (&Program, &Path),
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrashOutcome, CrashRunFailure> {
     let contender = &header.plan.contenders[slot.contender];
@@ -155,11 +162,16 @@ fn carry_out(
     let kind = Kind::from_name(workload).ok_or_else(|| unknown("crash workload", workload))?;
     let class = |name: &String| Class::from_name(name).ok_or_else(|| unknown("crash state", name));
     let classes: Vec<Class> = safety.states.iter().map(class).collect::<Result<_, _>>()?;
-    let kernel = kernel_of(header, contender).map_err(CrashRunFailure::Other)?;
+    let kernel;
+    let place = if contender.levels.device.is_virtual() {
+        kernel = kernel_of(header, contender).map_err(CrashRunFailure::Other)?;
+        CrashJobPlace::Guests { kernel: &kernel, program }
+    } else {
+        CrashJobPlace::Native { scratch_dir }
+    };
     let job = CrashJob {
         contender,
-        kernel: &kernel,
-        program,
+        place,
         kind,
         seed: header.plan.crash_seed(slot.number),
         seconds: safety.seconds,

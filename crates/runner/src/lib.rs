@@ -25,7 +25,7 @@ mod trial_loop;
 mod trial_spec;
 
 pub use available::{DriverRules, drop_unavailable};
-pub use crash_job::{CrashExtras, CrashJob, CrashJobError};
+pub use crash_job::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace};
 pub use journal::{JournalError, live_in};
 pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;

@@ -45,7 +45,7 @@ pub use request::{
     ALL_TAGS, Completion, DeviceModel, HOST_TAGS, Op, Outcome, Request, SECTOR_BYTES,
 };
 pub use rotating::{Geometry, Rotating};
-pub use served::{Question, Served, ServedDisk};
+pub use served::{Logged, Question, Served, ServedDisk};
 pub use sheet::{
     CardSheet, ConstantSheet, FITTED_LIMIT, Figure, FlashSheet, HELD_OUT_LIMIT, Ordering, Role,
     RotatingSheet, Sheet, SheetError, WriteCacheSheet,

@@ -14,6 +14,12 @@ pub struct ServedDisk {
     pub store_dir: Option<PathBuf>,
     /// Name in the abstract space of Unix sockets at which questions are answered.
     pub socket: String,
+    /// What is written to a fresh disk goes into a log, too.
+    #[serde(default)]
+    pub is_logged: bool,
+    /// Directory with crash states that can take the place of the disk.
+    #[serde(default)]
+    pub states_dir: Option<PathBuf>,
 }
 
 /// What was served since the last question that began a new count.
@@ -55,4 +61,17 @@ pub enum Question {
     /// The disk is fresh from the factory: empty, with this seed, and its time begins. Before the
     /// first one it answers at once, and what is written to it is lost.
     Fresh { seed: u64 },
+    /// The disk is this crash state of the directory, as nobody has written to it yet, and answers
+    /// at once. What is written to it goes into a log where that `is_logged`.
+    State { number: u32, is_logged: bool },
+    /// The log of the disk is written to a new file; the answer is a [`Logged`].
+    Log { file: PathBuf },
+}
+
+/// A log that was written to a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Logged {
+    /// When the time of the disk, which is that of its log, began: ns of CLOCK_MONOTONIC.
+    pub began_ns: u64,
 }

@@ -31,7 +31,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("metrics", "model"),
     ("model", ""),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("places", "executor model process safety vdisk"),
+    ("places", "devices executor model process safety vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset. Words of `[safety]` are those of safety.
     ("plan", "corpus filesystems foreign model safety vdisk"),

@@ -12,7 +12,8 @@ pub struct SafetyArgs {
     /// File systems with options: ext4,ext4:data=writeback,xfs.
     #[arg(long, value_name = "LIST", default_value = "ext3,ext4,xfs,btrfs")]
     pub fs: String,
-    /// The modelled disk of the guests: virtual:SIZE:model=MODEL.
+    /// The modelled disk: virtual:SIZE:model=MODEL in guests, vdisk:SIZE:model=MODEL under the
+    /// kernel of this machine, in real time and as root.
     #[arg(long, value_name = "DISK", default_value = "virtual:8G:model=hdd-2007")]
     pub on: String,
     /// Workloads: unsynced, synced, file-synced, mail-spool, journal.
@@ -28,7 +29,7 @@ pub struct SafetyArgs {
     /// drop-one, keep-one, subset, torn, lying=SECONDS (flushes younger than that do not count).
     #[arg(long, value_name = "LIST", default_value = "dropall")]
     pub state: String,
-    /// Length of the work in seconds of virtual time; data are written back after 30 s.
+    /// Length of the work in seconds, in guests of virtual time; data are written back after 30 s.
     #[arg(long, value_name = "N", default_value_t = 120,
           value_parser = clap::value_parser!(u64).range(5..=3600))]
     pub seconds: u64,
@@ -78,7 +79,8 @@ pub enum SafetyCommand {
 
 const SAFETY_EXAMPLES: &str = "\
 Works on a modelled disk in a guest kernel (fsarena kernel build), cuts its power at random times,
-and looks in other guests at what is left. Needs no root. Exit code 7: what fsync promises was
+and looks in other guests at what is left. Needs no root; with --on vdisk:... it does so under the
+kernel of this machine, as root. Exit code 7: what fsync promises was
 broken on a disk that is honest. States that break a promise are kept below the user's data
 directory: see fsarena safety states.
 
@@ -93,6 +95,7 @@ Examples:
   fsarena safety --fs xfs,btrfs --workload synced --state dropall,lying=2
   fsarena safety --fs ext4 --workload synced --every-event --seconds 20 --runs 1
   fsarena safety --fs ext4 --workload synced --every-event --lose-flush 40 --runs 1
+  fsarena safety --fs ext4,xfs --on vdisk:8G:model=hdd-2007 --seconds 60 --runs 3
   fsarena safety --fs ext2,jfs,reiserfs --on virtual:4G:model=hdd-2003 --runs 3
   fsarena safety sequences --length 1 --fs ext4,xfs,btrfs
   fsarena safety litmus --fs ext4,xfs,btrfs";

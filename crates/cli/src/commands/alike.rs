@@ -18,7 +18,7 @@ const DIGITS: usize = 16;
 
 /// Runs it in a database of its own and prints the hashes.
 pub fn run() -> Result<ExitCode> {
-    let own = tempfile::tempdir().context("a directory for the experiment")?;
+    let own = context::scratch_dir()?;
     let experiment = own.path().join("alike.toml");
     std::fs::write(&experiment, EXPERIMENT).with_context(|| experiment.display().to_string())?;
     let db = own.path().join("alike.db");

@@ -83,6 +83,17 @@ pub fn virtual_executor(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Tasks of crash safety under the kernel of this machine.
+pub fn crash_executor(is_inside: bool) -> Result<ExitCode> {
+    outlive_signals()?;
+    if is_inside {
+        fsarena_executor::crash::crash_executor_inside()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let ended = fsarena_executor::crash::crash_executor_outside(&context::program())?;
+    Ok(if ended.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 /// A stop of a whole service or session reaches every process: those inside go on until their
 /// parent, which is told as well, asks them to end or is gone. What they start is not held back: a
 /// handler, unlike an ignored signal, is not inherited.

@@ -1,4 +1,5 @@
-//! `fsarena safety`: what a power cut leaves of work on a modelled disk, in guest kernels.
+//! `fsarena safety`: what a power cut leaves of work on a modelled disk, in guest kernels or under
+//! the kernel of this machine.
 
 use super::safety_hunt::HuntTally;
 use super::safety_keep::{Candidate, DoneRun, Keeper};
@@ -13,7 +14,7 @@ use fsarena_places::kernel::{Kernels, Named};
 use fsarena_plan::Overrides;
 use fsarena_process::cmd;
 use fsarena_report::{HuntRow, SafetyHead, hunt_text, safety_text};
-use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, DriverRules};
+use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace, DriverRules};
 use fsarena_safety::record::RECOVERY_SUFFIX;
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
@@ -39,9 +40,10 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     if !args.every_event {
         check_points(args, &classes)?;
     }
-    let own = tempfile::tempdir().context("a directory for the guests")?;
+    let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
     let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
+    hold_apart(&contenders)?;
     for line in &not_run {
         say!("not run: {line}");
     }
@@ -51,6 +53,7 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     let head = head(args, first)?;
     let keeper = Keeper::new(context::crash_states()?, args.keep);
     let program = Program::this(own.path())?;
+    let native_dir = own.path();
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     let all = contenders.len() * kinds.len();
@@ -59,7 +62,7 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     for contender in &contenders {
         for kind in &kinds {
             let (kernels, program, keeper) = (&kernels, &program, &keeper);
-            let campaign = Campaign { args, kernels, program, keeper, kind: *kind };
+            let campaign = Campaign { args, kernels, program, native_dir, keeper, kind: *kind };
             match campaign.answer(contender, &classes, &stop, &bar, &mut answer) {
                 Ok(()) if bar.is_hidden() => {
                     say!("{}, {}: {} runs", contender.label, kind.name(), args.runs);
@@ -131,19 +134,43 @@ pub(super) fn check_points(args: &SafetyArgs, classes: &[Class]) -> Result<()> {
 }
 
 pub(super) fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHead> {
-    let DeviceLevel::Virtual { size_bytes, model, kernel, .. } = &contender.levels.device else {
-        anyhow::bail!("{} is in no guest", contender.label);
+    let (size_bytes, model, kernel) = match &contender.levels.device {
+        DeviceLevel::Virtual { size_bytes, model, kernel, .. } => {
+            (*size_bytes, model, kernel.clone())
+        }
+        DeviceLevel::Vdisk { size_bytes, model } => (*size_bytes, model, context::kernel_release()),
+        _ => anyhow::bail!("{} is not on a modelled disk", contender.label),
     };
+    let is_virtual = contender.levels.device.is_virtual();
     Ok(SafetyHead {
-        kernel: kernel.clone(),
-        memory_bytes: GuestOptions::new(Path::new("")).memory_bytes,
+        kernel,
+        memory_bytes: is_virtual.then(|| GuestOptions::new(Path::new("")).memory_bytes),
         device_model: model.clone(),
-        device_bytes: *size_bytes,
+        device_bytes: size_bytes,
         seconds: args.seconds,
         runs: args.runs,
         points: args.points,
         seed: args.seed,
     })
+}
+
+/// What is not there yet for the kernel of this machine.
+pub(super) fn refuse_native(contenders: &[Contender], what: &str) -> Result<()> {
+    if contenders.iter().all(|contender| contender.levels.device.is_virtual()) {
+        return Ok(());
+    }
+    let remedy = "write --on virtual:8G:model=hdd-2007";
+    Err(Usage(format!("--on: {what} in guests alone; {remedy}")).into())
+}
+
+/// One table is of one kernel and one time.
+fn hold_apart(contenders: &[Contender]) -> Result<()> {
+    let is_virtual = |contender: &Contender| contender.levels.device.is_virtual();
+    if contenders.windows(2).all(|pair| is_virtual(&pair[0]) == is_virtual(&pair[1])) {
+        return Ok(());
+    }
+    let what = "--on: guests and this machine have clocks of their own; ask one after the other";
+    Err(Usage(what.to_owned()).into())
 }
 
 pub(super) fn is_stop(error: &anyhow::Error) -> bool {
@@ -185,12 +212,13 @@ pub(super) fn contenders(
     }
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
-    if !plan.contenders.iter().all(|one| one.levels.device.is_virtual()) {
-        let what = "--on: power is cut in guests alone; write --on virtual:8G:model=hdd-2007";
+    if !plan.contenders.iter().all(|one| one.levels.device.is_modelled()) {
+        let what = "--on: power is cut on modelled disks alone; write --on \
+                    virtual:8G:model=hdd-2007, or --on vdisk:8G:model=hdd-2007 as root";
         return Err(Usage(what.to_owned()).into());
     }
     let roots = fsarena_metrics::Roots::default();
-    fsarena_runner::drop_unavailable(&mut plan, false, &roots, kernels);
+    fsarena_runner::drop_unavailable(&mut plan, context::is_root(), &roots, kernels);
     let not_run: Vec<String> = plan
         .not_run
         .iter()
@@ -215,6 +243,8 @@ pub(super) struct Campaign<'a> {
     args: &'a SafetyArgs,
     kernels: &'a Kernels,
     program: &'a Program,
+    /// For what native crash runs write.
+    native_dir: &'a Path,
     keeper: &'a Keeper,
     kind: Kind,
 }
@@ -279,18 +309,23 @@ impl Campaign<'_> {
         stop: &(dyn Fn() -> bool + Sync),
         mut take: impl FnMut(DoneRun<'_>),
     ) -> Result<()> {
-        let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device else {
-            anyhow::bail!("{} is in no guest", contender.label);
+        let guest = match &contender.levels.device {
+            DeviceLevel::Virtual { kernel, .. } => {
+                let binary = |named: Named<'_>| {
+                    (named.binary().to_owned(), matches!(named, Named::File { .. }))
+                };
+                Some(self.kernels.named(kernel, binary).context("its guest kernel is gone")?)
+            }
+            _ => None,
         };
-        let binary =
-            |named: Named<'_>| (named.binary().to_owned(), matches!(named, Named::File { .. }));
-        let found = self.kernels.named(kernel, binary);
-        let (kernel, is_file) = found.context("its guest kernel is gone")?;
+        let place = match &guest {
+            Some((kernel, _)) => CrashJobPlace::Guests { kernel, program: self.program },
+            None => CrashJobPlace::Native { scratch_dir: self.native_dir },
+        };
         for number in 0..self.args.runs {
             let job = CrashJob {
                 contender,
-                kernel: &kernel,
-                program: self.program,
+                place,
                 kind: self.kind,
                 seed: self.args.seed.wrapping_add(u64::from(number)),
                 seconds: self.args.seconds,
@@ -307,7 +342,8 @@ impl Campaign<'_> {
                 say!("mind: seed {}: the work has fewer than {flush} flushes", job.seed);
             }
             let record = job.record(&ran)?;
-            let kernel_file = is_file.then(|| kernel.clone());
+            let file = guest.as_ref().filter(|(_, is_file)| *is_file);
+            let kernel_file = file.map(|(kernel, _)| kernel.clone());
             take(DoneRun { job: &job, ran, record, kernel_file });
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! `fsarena safety --application`: what a power cut leaves of the work of an application, by its
 //! own check.
 
-use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, head, is_stop, list};
+use super::safety::{
+    CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, head, is_stop, list, refuse_native,
+};
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
@@ -31,9 +33,10 @@ pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
     let classes = list(&args.state, "--state", Class::from_name)?;
     check_points(args, &classes)?;
     let (applications, lacking) = with_their_programs(applications);
-    let own = tempfile::tempdir().context("a directory for the guests")?;
+    let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
     let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
+    refuse_native(&contenders, "applications work")?;
     for line in not_run.iter().chain(&lacking) {
         say!("not run: {line}");
     }

@@ -135,8 +135,14 @@ impl Keeper {
     ) -> Result<Option<String>, KeptError> {
         let DoneRun { job, ran, record, kernel_file } = done;
         let levels = &job.contender.levels;
-        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } = &levels.device else {
-            return Ok(None);
+        let (size_bytes, model, kernel, syscall_ns) = match &levels.device {
+            DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } => {
+                (*size_bytes, model, kernel.clone(), *syscall_ns)
+            }
+            DeviceLevel::Vdisk { size_bytes, model } => {
+                (*size_bytes, model, context::kernel_release(), 0)
+            }
+            _ => return Ok(None),
         };
         let state = KeptState {
             format: 0,
@@ -145,10 +151,11 @@ impl Keeper {
             contender: levels.fs.to_string(),
             fs: levels.fs.clone(),
             model: model.clone(),
-            size_bytes: *size_bytes,
-            syscall_ns: *syscall_ns,
-            kernel: kernel.clone(),
+            size_bytes,
+            syscall_ns,
+            kernel,
             kernel_file: kernel_file.clone(),
+            is_native: !levels.device.is_virtual(),
             workload: job.kind.name().to_owned(),
             class: one.class(),
             seed: job.seed,

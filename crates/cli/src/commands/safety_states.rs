@@ -2,6 +2,7 @@
 
 use super::delete::is_confirmed;
 use super::kernel::age;
+use super::safety::is_stop;
 use super::safety_hunt::missing;
 use crate::args::{
     KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
@@ -10,10 +11,12 @@ use crate::args::{
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_model::units::Bytes;
-use fsarena_places::crash_run::Checker;
+use fsarena_places::crash_run::{Checker, CrashRunError};
+use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kept_states::{KeptContents, KeptState, KeptStates};
 use fsarena_places::kernel::Kernels;
+use fsarena_places::{NativeCheck, look_at_state_natively};
 use fsarena_safety::observation::{Observation, Rung};
 use fsarena_safety::oracle::Oracle;
 use fsarena_safety::{Findings, SectorRun};
@@ -114,26 +117,11 @@ fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
 fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
     let state = find(states, &args.state)?;
     let contents = states.contents(&state)?;
-    let own = tempfile::tempdir().context("a directory for the guest")?;
-    let kernel = kernel_of(&state, own.path())?;
-    let program = Program::this(own.path())?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
-    let options =
-        GuestOptions { syscall_ns: state.syscall_ns, limit: LIMIT, ..GuestOptions::new(&kernel) };
-    let checker = Checker {
-        fs: &state.fs,
-        options: &options,
-        program: &program,
-        seed: state.seed,
-        disk: None,
-        has_fsck: true,
-        base: Store::in_memory(state.size_bytes, Discarded::Zeros),
-        log: &contents.log,
-    };
-    let recovery = contents.recovery.as_ref().zip(state.cut.as_ref());
-    let seen = match checker.look_at_state(&state.state, recovery, &stop) {
-        Err(error) if error.is_stop() => return Ok(ExitCode::from(exit::INTERRUPTED)),
+    let look = if state.is_native { seen_natively } else { seen_in_guest };
+    let seen = match look(&state, &contents, &stop) {
+        Err(error) if is_stop(&error) => return Ok(ExitCode::from(exit::INTERRUPTED)),
         seen => seen?,
     };
     let oracle = Oracle::new(&contents.ops, state.seed, state.promises)?;
@@ -148,6 +136,48 @@ fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
         context::print(&shown.text())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn seen_in_guest(
+    state: &KeptState,
+    contents: &KeptContents,
+    stop: &dyn Fn() -> bool,
+) -> Result<Observation> {
+    let own = context::scratch_dir()?;
+    let kernel = kernel_of(state, own.path())?;
+    let program = Program::this(own.path())?;
+    let options =
+        GuestOptions { syscall_ns: state.syscall_ns, limit: LIMIT, ..GuestOptions::new(&kernel) };
+    let checker = Checker {
+        fs: &state.fs,
+        options: &options,
+        program: &program,
+        seed: state.seed,
+        disk: None,
+        has_fsck: true,
+        base: Store::in_memory(state.size_bytes, Discarded::Zeros),
+        log: &contents.log,
+    };
+    let recovery = contents.recovery.as_ref().zip(state.cut.as_ref());
+    Ok(checker.look_at_state(&state.state, recovery, stop)?)
+}
+
+fn seen_natively(
+    state: &KeptState,
+    contents: &KeptContents,
+    stop: &dyn Fn() -> bool,
+) -> Result<Observation> {
+    let release = context::kernel_release();
+    if release != state.kernel {
+        say!("mind: it was found under Linux {}; this is {release}", state.kernel);
+    }
+    let own = context::scratch_dir()?;
+    let disk = DiskOrder { model: &state.model, size_bytes: state.size_bytes, store_dir: None };
+    let scratch_dir = own.path();
+    let how = NativeCheck { fs: &state.fs, disk, has_fsck: true, is_detailed: true, scratch_dir };
+    let recovery = contents.recovery.as_ref().zip(state.cut.as_ref());
+    let seen = look_at_state_natively(&how, &contents.log, (&state.state, recovery), stop);
+    Ok(seen.map_err(CrashRunError::from)?)
 }
 
 /// A state that was mounted again.

@@ -24,6 +24,7 @@ mod loop_alone_queue;
 mod loop_alone_watch;
 mod loop_answer;
 mod loop_bad_input;
+mod loop_crash;
 mod loop_cycle;
 mod loop_devices;
 mod loop_disturbances;

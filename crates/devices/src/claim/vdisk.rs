@@ -82,6 +82,8 @@ impl Kind for Vdisk {
             size_bytes: *size_bytes,
             store_dir: store_dir(*size_bytes, order.image_dir)?,
             socket: format!("{}-vdisk", order.name),
+            is_logged: false,
+            states_dir: None,
         };
         let mut disk = HeldDisk::begin(&told)?;
         disk.attach(order.name)?;
@@ -154,7 +156,7 @@ pub(super) fn store_dir(size_bytes: u64, image_dir: &Path) -> Result<Option<Path
 }
 
 /// Refuses a model that answers faster than anything here can.
-fn slower_than(level: &DeviceLevel, floor_ns: u64) -> Result<(), TargetError> {
+pub(super) fn slower_than(level: &DeviceLevel, floor_ns: u64) -> Result<(), TargetError> {
     let mut device = modelled(level, 0)?;
     let blocks = device.size_bytes() / BLOCK_BYTES as u64;
     let (mut now_ns, mut fastest_ns) = (0, u64::MAX);
@@ -194,7 +196,7 @@ fn slower_than(level: &DeviceLevel, floor_ns: u64) -> Result<(), TargetError> {
 
 /// The process, the file and the loop device.
 #[derive(Debug)]
-struct HeldDisk {
+pub(super) struct HeldDisk {
     loop_device: Option<LoopDevice>,
     lock: Option<DeviceLock>,
     /// The file, and the file system that it is in.
@@ -205,7 +207,7 @@ struct HeldDisk {
 
 impl HeldDisk {
     /// Starts the process and opens its file.
-    fn begin(told: &ServedDisk) -> Result<Self, TargetError> {
+    pub(super) fn begin(told: &ServedDisk) -> Result<Self, TargetError> {
         let fuse_path = Path::new("/dev/fuse");
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fuse = open(fuse_path, flags, Mode::empty())
@@ -234,7 +236,7 @@ impl HeldDisk {
         })
     }
 
-    fn attach(&mut self, name: &str) -> Result<(), TargetError> {
+    pub(super) fn attach(&mut self, name: &str) -> Result<(), TargetError> {
         let Some(file) = &self.file else { return Ok(()) };
         let device = LoopDevice::attach(file, Path::new(name))?;
         let direct_io = device.direct_io();
@@ -250,13 +252,13 @@ impl HeldDisk {
         ))
     }
 
-    fn path(&self) -> Result<PathBuf, TargetError> {
+    pub(super) fn path(&self) -> Result<PathBuf, TargetError> {
         let none = || TargetError::state(Path::new("vdisk"), "has no device", "");
         self.loop_device.as_ref().map(|device| device.path().to_owned()).ok_or_else(none)
     }
 
     /// Every flush that is sent has to arrive: a disk that loses them is fast, and wrong.
-    fn see_flushes(&self, path: &Path, socket: &str) -> Result<(), TargetError> {
+    pub(super) fn see_flushes(&self, path: &Path, socket: &str) -> Result<(), TargetError> {
         let device = File::options().read(true).write(true).open(path);
         let device = device.map_err(|error| TargetError::io("open", path, error))?;
         served::report(socket)?;
@@ -278,7 +280,7 @@ impl HeldDisk {
     ///
     /// Nothing else is set. A limit of discards of 0 and a cache that is written through stay with
     /// the loop device after a kill, and whoever uses it next would have no discards or no flushes.
-    fn announce(&self, level: &DeviceLevel) -> Result<(), TargetError> {
+    pub(super) fn announce(&self, level: &DeviceLevel) -> Result<(), TargetError> {
         let name = queue::kernel_name(&self.path()?);
         let file = queue::directory(Path::new("/sys"), &name).join("rotational");
         let is_rotating = if modelled(level, 0)?.is_rotating() { "1" } else { "0" };
@@ -313,40 +315,6 @@ impl Held for HeldDisk {
     }
 }
 
-/// A disk that answers everything at once and keeps nothing: what FUSE and the loop device cost.
-#[derive(Debug)]
-pub struct NullDisk {
-    disk: HeldDisk,
-}
-
-impl NullDisk {
-    /// Starts its process, which is this program with the argument `vdisk_server`, and puts it
-    /// under a loop device.
-    ///
-    /// # Errors
-    /// When FUSE or loop devices are missing, or the process does not start.
-    pub fn new(size_bytes: u64) -> Result<Self, TargetError> {
-        let name = format!("fsarena-null-{}", std::process::id());
-        let told = ServedDisk {
-            model: "const".to_owned(),
-            size_bytes,
-            store_dir: None,
-            socket: format!("{name}-vdisk"),
-        };
-        let mut disk = HeldDisk::begin(&told)?;
-        disk.attach(&name)?;
-        Ok(Self { disk })
-    }
-
-    /// Its device node.
-    ///
-    /// # Errors
-    /// When it was released.
-    pub fn path(&self) -> Result<PathBuf, TargetError> {
-        self.disk.path()
-    }
-}
-
 /// A file system on the connection, which is in no directory.
 fn mounted(fuse: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;
@@ -369,7 +337,7 @@ fn mounted(fuse: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 
 /// How long a read of a block takes that is answered at once: one of ten is faster, so that load
 /// of the machine counts little.
-fn floor_ns(path: &Path) -> Result<u64, TargetError> {
+pub(super) fn floor_ns(path: &Path) -> Result<u64, TargetError> {
     let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
     let device = open(path, flags, Mode::empty()).map_err(|e| TargetError::io("open", path, e))?;
     let device = File::from(device);

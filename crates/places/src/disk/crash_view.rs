@@ -40,6 +40,10 @@ impl<'a> CrashViewDisk<'a> {
         self.log
     }
 
+    pub(crate) fn log(&self) -> Option<&WriteLog> {
+        self.log.as_ref()
+    }
+
     fn write(&mut self, now_ns: u64, sector: u64, data: &[u8]) -> Result<(), DiskError> {
         self.view.write(sector, data)?;
         let sectors = u32::try_from(data.len() as u64 / SECTOR_BYTES).unwrap_or(u32::MAX);

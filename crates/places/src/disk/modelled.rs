@@ -208,6 +208,10 @@ impl<C: Contents> ModelledDisk<C> {
         (self.contents, self.log)
     }
 
+    pub(crate) fn log(&self) -> Option<&WriteLog> {
+        self.log.as_ref()
+    }
+
     /// The next request that is done by now, with the time at which it was: what a driver in real
     /// time needs, who is late.
     ///

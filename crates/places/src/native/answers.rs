@@ -1,15 +1,18 @@
 //! The process that serves one disk: what it is told, what it is asked, when it ends.
 
 use super::NativeError;
+use super::medium::Medium;
 use super::serve::{Served, serve};
-use crate::disk::{DiskOrder, DiskOrderError, ModelledDisk};
-use fsarena_vdisk::{Question, ServedDisk};
+use super::states::{States, write_log};
+use crate::disk::{CrashViewDisk, DiskOrder, DiskOrderError};
+use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::num::NonZeroU64;
 use std::os::fd::AsFd as _;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +35,7 @@ pub fn run() -> Result<(), NativeError> {
         Err(error) => format!("{error}\n"),
     };
     parent.write_all(said.as_bytes()).map_err(NativeError::io("answer"))?;
-    let (shared, told, listener) = begun?;
+    let Begun { shared, told, states, listener } = begun?;
     std::thread::spawn(move || {
         // Nothing more is ever said.
         let _ = parent.read(&mut [0]);
@@ -41,14 +44,20 @@ pub fn run() -> Result<(), NativeError> {
     let answered = Arc::clone(&shared);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let _ = talk(&stream, &answered, &told);
+            let _ = talk(&stream, &answered, (&told, states));
         }
     });
     let fuse = io::stdout().as_fd().try_clone_to_owned().map_err(NativeError::io("stdout"))?;
     serve(fuse.as_fd(), &shared).map_err(|error| NativeError::io("/dev/fuse")(error.into()))
 }
 
-type Begun = (Arc<Mutex<Served>>, ServedDisk, UnixListener);
+struct Begun {
+    shared: Arc<Mutex<Served>>,
+    told: ServedDisk,
+    /// They live as long as the process.
+    states: Option<&'static States>,
+    listener: UnixListener,
+}
 
 fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
     let mut line = String::new();
@@ -59,11 +68,16 @@ fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
         serde_json::from_str(&line).map_err(|error| NativeError::Told(error.to_string()))?;
     // What cannot be served is refused now.
     drop(fresh(&told, 0)?);
+    let states = match &told.states_dir {
+        Some(dir) => Some(&*Box::leak(Box::new(States::read(dir, told.size_bytes)?))),
+        None => None,
+    };
     stay_awake();
     let address = SocketAddr::from_abstract_name(told.socket.as_bytes());
     let listener = address.and_then(|address| UnixListener::bind_addr(&address));
     let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
-    Ok((Arc::new(Mutex::new(Served::new(told.size_bytes))), told, listener))
+    let shared = Arc::new(Mutex::new(Served::new(told.size_bytes)));
+    Ok(Begun { shared, told, states, listener })
 }
 
 /// The file systems that are written to free memory are on this disk: this process must not wait
@@ -77,13 +91,38 @@ fn stay_awake() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-fn fresh(told: &ServedDisk, seed: u64) -> Result<ModelledDisk, DiskOrderError> {
+fn fresh(told: &ServedDisk, seed: u64) -> Result<Medium, DiskOrderError> {
     let store_dir = told.store_dir.as_deref();
-    DiskOrder { model: &told.model, size_bytes: told.size_bytes, store_dir }.make(seed)
+    let order = DiskOrder { model: &told.model, size_bytes: told.size_bytes, store_dir };
+    let disk = if told.is_logged {
+        order.make_logged(seed, WriteLog::in_memory())?
+    } else {
+        order.make(seed)?
+    };
+    Ok(Medium::Modelled(Box::new(disk)))
+}
+
+/// A crash state of the directory.
+fn state(
+    (told, states): (&ServedDisk, Option<&'static States>),
+    number: u32,
+    is_logged: bool,
+) -> Result<Medium, NativeError> {
+    let none = || NativeError::Told("it has no crash states".to_owned());
+    let view = states.ok_or_else(none)?.view(number)?;
+    let disk = match is_logged {
+        true => CrashViewDisk::logged(view, told.size_bytes),
+        false => CrashViewDisk::new(view, told.size_bytes),
+    };
+    Ok(Medium::State(Box::new(disk)))
 }
 
 /// Answers one who asks, if it is root, until it goes.
-fn talk(stream: &UnixStream, shared: &Mutex<Served>, told: &ServedDisk) -> io::Result<()> {
+fn talk(
+    stream: &UnixStream,
+    shared: &Mutex<Served>,
+    (told, states): (&ServedDisk, Option<&'static States>),
+) -> io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
     if !peer.uid.is_root() {
         return Ok(());
@@ -96,7 +135,20 @@ fn talk(stream: &UnixStream, shared: &Mutex<Served>, told: &ServedDisk) -> io::R
             let served = locked(shared).late.take();
             serde_json::to_string(&served)?
         }
-        Ok(Question::Fresh { seed }) => exchange(shared, told, seed),
+        Ok(Question::Fresh { seed }) => match fresh(told, seed) {
+            Ok(disk) => exchange(shared, disk),
+            Err(error) => error.to_string(),
+        },
+        Ok(Question::State { number, is_logged }) => {
+            match state((told, states), number, is_logged) {
+                Ok(disk) => exchange(shared, disk),
+                Err(error) => error.to_string(),
+            }
+        }
+        Ok(Question::Log { file }) => match log(shared, &file) {
+            Ok(logged) => serde_json::to_string(&logged)?,
+            Err(error) => format!("{}: {error}", file.display()),
+        },
         Err(error) => format!("not understood: {error}"),
     };
     let mut stream = stream;
@@ -104,11 +156,16 @@ fn talk(stream: &UnixStream, shared: &Mutex<Served>, told: &ServedDisk) -> io::R
     stream.write_all(b"\n")
 }
 
-fn exchange(shared: &Mutex<Served>, told: &ServedDisk, seed: u64) -> String {
-    let disk = match fresh(told, seed) {
-        Ok(disk) => disk,
-        Err(error) => return error.to_string(),
-    };
+/// Writes the log of the disk to a new file.
+fn log(shared: &Mutex<Served>, file: &Path) -> io::Result<Logged> {
+    let served = locked(shared);
+    let none = || io::Error::other("the disk has no log");
+    let log = served.disk.as_ref().and_then(Medium::log).ok_or_else(none)?;
+    write_log(file, log)?;
+    Ok(Logged { began_ns: served.began_ns })
+}
+
+fn exchange(shared: &Mutex<Served>, disk: Medium) -> String {
     let began = std::time::Instant::now();
     loop {
         let mut served = locked(shared);

@@ -10,7 +10,9 @@
 
 mod answers;
 mod lateness;
+mod medium;
 mod serve;
+pub(crate) mod states;
 mod wire;
 
 pub use answers::run;

@@ -1,10 +1,12 @@
 //! Requests of the kernel, carried to the disk, and its completions, carried back in their time.
 
 use super::lateness::Lateness;
+use super::medium::Medium;
 use super::wire::{self, Asked, TRANSFER_MAX_BYTES, What, errno};
-use crate::disk::{Disk as _, ModelledDisk, Op, Request, Status};
+use crate::disk::{Op, Request, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
@@ -22,10 +24,12 @@ const AWAKE_AFTER: Duration = Duration::from_micros(50);
 /// What the thread that serves and the one that answers questions share.
 pub(super) struct Served {
     /// `None`: everything is answered at once, and nothing is kept.
-    pub(super) disk: Option<ModelledDisk>,
+    pub(super) disk: Option<Medium>,
     pub(super) late: Lateness,
     /// When the time of the disk began.
     pub(super) began: Instant,
+    /// The same in ns of CLOCK_MONOTONIC.
+    pub(super) began_ns: u64,
     pub(super) size_bytes: u64,
     /// By tag.
     taken: Vec<Option<Taken>>,
@@ -58,6 +62,7 @@ impl Served {
             disk: None,
             late: Lateness::default(),
             began: Instant::now(),
+            began_ns: 0,
             size_bytes,
             taken: Vec::new(),
             free: Vec::new(),
@@ -73,13 +78,14 @@ impl Served {
     }
 
     /// Another disk, whose time begins now; nothing is outstanding.
-    pub(super) fn exchange(&mut self, disk: ModelledDisk) {
+    pub(super) fn exchange(&mut self, disk: Medium) {
         let depth = disk.description().queue_depth;
         self.disk = Some(disk);
         self.taken = vec![None; depth as usize];
         self.free = (0..depth).rev().collect();
         self.late = Lateness::default();
         self.began = Instant::now();
+        self.began_ns = monotonic_ns();
     }
 
     fn now_ns(&self) -> u64 {
@@ -307,6 +313,11 @@ impl Served {
         let next_ns = self.disk.as_ref()?.next_event_ns()?;
         self.is_busy().then(|| next_ns.saturating_sub(self.now_ns()))
     }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 fn request(op: Op, sector: u64, bytes: u64) -> Request {

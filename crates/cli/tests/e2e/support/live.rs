@@ -111,6 +111,11 @@ impl Live<'_> {
         processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "vdisk_server")).collect()
     }
 
+    /// The processes that mount crash states (outer, then inner).
+    pub fn mounters(&self) -> Vec<Pid> {
+        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "crash_executor")).collect()
+    }
+
     /// The executors of trials in guests.
     pub fn virtual_executors(&self) -> Vec<Pid> {
         processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "virtual_executor")).collect()

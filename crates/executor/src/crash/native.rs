@@ -1,0 +1,79 @@
+//! Tasks of crash safety under the kernel of this machine: a process of its own with its own mounts
+//! and processes, so that nothing stays mounted, however it ends.
+//!
+//! It takes one task a line from its standard input, which is a socket, and answers there; when
+//! that ends, so does it.
+
+use super::{CrashTask, done};
+use crate::place::{PlaceError, enter_own_processes, start_inside};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::mount::{UnmountFlags, unmount};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+/// What is asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NativeRequest {
+    /// A task; its file systems are mounted on `mnt`, an empty directory.
+    Do { mnt: PathBuf, task: Box<CrashTask> },
+    /// What work has left mounted is unmounted.
+    Unmount { mnt: PathBuf },
+}
+
+/// What came of a task.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NativeAnswer {
+    /// Its record as JSON; of an unmount nothing.
+    Done(String),
+    /// Why it could not be done.
+    Failed(String),
+}
+
+/// The outer process: makes the namespaces and runs `program crash_executor --inside` in them.
+///
+/// # Errors
+/// Without the right to namespaces, or where it cannot be started.
+pub fn crash_executor_outside(program: &Path) -> Result<ExitStatus, PlaceError> {
+    start_inside(program, &["crash_executor", "--inside"])
+}
+
+/// The inner one: carries out tasks until its input ends.
+///
+/// # Errors
+/// When its input fails, or the process cannot be prepared.
+pub fn crash_executor_inside() -> Result<(), PlaceError> {
+    enter_own_processes()?;
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    // Programs that are started do not hold it open.
+    fcntl_setfd(&input, FdFlags::CLOEXEC).map_err(io::Error::from)?;
+    let socket = UnixStream::from(input);
+    let mut lines = BufReader::new(socket.try_clone()?);
+    let mut line = String::new();
+    while lines.read_line(&mut line)? > 0 {
+        let answer = match answer(&line) {
+            Ok(record) => NativeAnswer::Done(record),
+            Err(error) => NativeAnswer::Failed(error),
+        };
+        let mut text = serde_json::to_string(&answer).map_err(io::Error::from)?;
+        text.push('\n');
+        (&socket).write_all(text.as_bytes())?;
+        line.clear();
+    }
+    Ok(())
+}
+
+fn answer(line: &str) -> Result<String, String> {
+    match serde_json::from_str(line).map_err(|error| format!("the task: {error}"))? {
+        NativeRequest::Do { mnt, task } => done(&task, &mnt).map_err(|error| error.to_string()),
+        NativeRequest::Unmount { mnt } => {
+            let done = unmount(&mnt, UnmountFlags::NOFOLLOW);
+            done.map(|()| String::new()).map_err(|error| format!("{}: {error}", mnt.display()))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Crash states in a directory, by which who looks at them hands them to the process that serves
+//! them: the write log, packed (`log`), what they are (`states.json`), and what recovery wrote
+//! before a second power cut (`recovery-NUMBER`, packed).
+
+use super::NativeError;
+use crate::crash_check::contents;
+use fsarena_safety::packed::{UnpackError, pack, unpack};
+use fsarena_safety::state::CrashState;
+use fsarena_vdisk::{Discarded, Store, View, WriteLog};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+const LOG: &str = "log";
+const STATES: &str = "states.json";
+
+/// One state, and the power cut in its recovery.
+#[derive(Serialize, Deserialize)]
+struct StateEntry {
+    state: CrashState,
+    cut: Option<CrashState>,
+}
+
+/// A state, and what recovery wrote over it with the power cut in that.
+pub type StateToServe<'s> = (&'s CrashState, Option<(&'s WriteLog, &'s CrashState)>);
+
+/// Writes them into an empty directory.
+///
+/// # Errors
+/// Where it cannot be written.
+pub(crate) fn write_states(
+    dir: &Path,
+    log: &WriteLog,
+    states: &[StateToServe<'_>],
+) -> io::Result<()> {
+    write_log(&dir.join(LOG), log)?;
+    for (number, (_, recovery)) in states.iter().enumerate() {
+        if let Some((log, _)) = recovery {
+            write_log(&recovery_path(dir, number), log)?;
+        }
+    }
+    let entry = |(state, recovery): &StateToServe<'_>| StateEntry {
+        state: (*state).clone(),
+        cut: recovery.map(|(_, cut)| cut.clone()),
+    };
+    let entries: Vec<StateEntry> = states.iter().map(entry).collect();
+    let mut file = BufWriter::new(File::create_new(dir.join(STATES))?);
+    serde_json::to_writer(&mut file, &entries)?;
+    file.flush()
+}
+
+fn recovery_path(dir: &Path, number: usize) -> PathBuf {
+    dir.join(format!("recovery-{number}"))
+}
+
+/// Writes a log to a new file, packed.
+///
+/// # Errors
+/// Where it cannot be written.
+pub(super) fn write_log(path: &Path, log: &WriteLog) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create_new(path)?);
+    pack(log, &mut file)?;
+    file.flush()
+}
+
+/// Reads one.
+///
+/// # Errors
+/// Where there is none.
+pub(crate) fn read_log(path: &Path) -> Result<WriteLog, UnpackError> {
+    unpack(&mut BufReader::new(File::open(path)?))
+}
+
+/// The states of a directory.
+pub(super) struct States {
+    dir: PathBuf,
+    base: Store,
+    log: WriteLog,
+    entries: Vec<StateEntry>,
+}
+
+impl States {
+    pub(super) fn read(dir: &Path, size_bytes: u64) -> Result<Self, NativeError> {
+        let log = read_log(&dir.join(LOG)).map_err(|error| NativeError::Told(error.to_string()))?;
+        let file = File::open(dir.join(STATES)).map_err(NativeError::io("crash states"))?;
+        let entries = serde_json::from_reader(BufReader::new(file));
+        let entries = entries.map_err(|error| NativeError::Told(error.to_string()))?;
+        let base = Store::in_memory(size_bytes, Discarded::Zeros);
+        Ok(Self { dir: dir.to_owned(), base, log, entries })
+    }
+
+    /// The contents of a state.
+    pub(super) fn view(&self, number: u32) -> Result<View<'_>, NativeError> {
+        let none = || NativeError::Told(format!("there is no crash state {number}"));
+        let entry = self.entries.get(number as usize).ok_or_else(none)?;
+        let recovery = match &entry.cut {
+            None => None,
+            Some(cut) => {
+                let log = read_log(&recovery_path(&self.dir, number as usize));
+                Some((log.map_err(|error| NativeError::Told(error.to_string()))?, cut))
+            }
+        };
+        let recovery = recovery.as_ref().map(|(log, cut)| (log, *cut));
+        contents(&self.base, &self.log, &entry.state, recovery).map_err(NativeError::io("a view"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_safety::state::{Class, CrashPoints, uniform};
+    use fsarena_vdisk::{Completion, Outcome, Request, SECTOR_BYTES};
+
+    /// A write of a sector that is done at once, and a flush.
+    fn log_of(byte: u8, sector: u64) -> WriteLog {
+        let mut log = WriteLog::in_memory();
+        let done = Completion { tag: 0, at_ns: 10, outcome: Outcome::Done };
+        log.completed(&Request::write(0, sector, 1), 5, &done, &[byte; 512]).unwrap();
+        let done = Completion { at_ns: 20, ..done };
+        log.completed(&Request::flush(0), 15, &done, &[]).unwrap();
+        log
+    }
+
+    fn one_state(log: &WriteLog) -> CrashState {
+        let classes = vec![Class::Prefix];
+        let points = CrashPoints { from_ns: 20, to_ns: 30, points: 1, seed: 1, classes };
+        uniform(log, &points).remove(0)
+    }
+
+    #[test]
+    fn states_come_back_with_what_recovery_wrote() {
+        let dir = tempfile::tempdir().unwrap();
+        let (log, recovery) = (log_of(7, 3), log_of(9, 4));
+        let (state, cut) = (one_state(&log), one_state(&recovery));
+        write_states(dir.path(), &log, &[(&state, None), (&state, Some((&recovery, &cut)))])
+            .unwrap();
+        let states = States::read(dir.path(), 1 << 20).unwrap();
+        let mut got = [0; 2 * SECTOR_BYTES as usize];
+        states.view(0).unwrap().read(3, &mut got).unwrap();
+        assert_eq!((got[0], got[512]), (7, 0));
+        states.view(1).unwrap().read(3, &mut got).unwrap();
+        assert_eq!((got[0], got[512]), (7, 9));
+        assert!(states.view(2).is_err());
+        // It is never written over what is there.
+        assert!(write_states(dir.path(), &log, &[]).is_err());
+    }
+}

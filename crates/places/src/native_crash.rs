@@ -1,0 +1,305 @@
+//! Work and crash states under the kernel of this machine: a modelled disk in real time whose
+//! writes are logged, then its crash states, one after the other, as the contents of one loop
+//! device.
+//!
+//! Two processes of this program end with this one: one serves the disk, one mounts. A mount that
+//! does not end is ended by the end of the disk. States are not looked at side by side: kernels
+//! refuse a second file system with the same UUID.
+
+use crate::crash_check::{Checked, ToCheck};
+use crate::disk::DiskOrder;
+use crate::native::states::{StateToServe, read_log, write_states};
+use fsarena_devices::TargetError;
+use fsarena_devices::claim::NativeDisk;
+use fsarena_executor::crash::{
+    CrashCheck, CrashTask, CrashWork, NativeAnswer, NativeRequest, WorkRecord,
+};
+use fsarena_model::contender::FsLevel;
+use fsarena_process::partner::Partner;
+use fsarena_safety::observation::{MountAttempt, Observation, Rung};
+use fsarena_safety::packed::UnpackError;
+use fsarena_vdisk::WriteLog;
+use rustix::io::Errno;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Hidden argument of this program.
+const ARGUMENT: &str = "crash_executor";
+/// Of work beside its length: mkfs, and files that are made before it.
+const PREPARATION_LIMIT: Duration = Duration::from_secs(600);
+/// Of a state: its mounts, its check, its repair.
+const STATE_LIMIT: Duration = Duration::from_secs(120);
+/// Of what ends by itself.
+const END_LIMIT: Duration = Duration::from_secs(30);
+/// So often it is asked whether to stop.
+const STOP_EVERY: Duration = Duration::from_millis(100);
+
+/// Why there is nothing to judge.
+#[derive(Debug, thiserror::Error)]
+pub enum NativeCrashError {
+    #[error(transparent)]
+    Disk(#[from] TargetError),
+    #[error("{what}: {source}")]
+    Io { what: &'static str, source: io::Error },
+    #[error("the process that mounts: {0}")]
+    Failed(String),
+    #[error("the process that mounts has ended")]
+    Ended,
+    #[error("it did not end within {} s", .0.as_secs())]
+    NotEnded(Duration),
+    #[error("the write log: {0}")]
+    Log(#[from] UnpackError),
+    #[error("stopped")]
+    Stopped,
+}
+
+fn io_of(what: &'static str) -> impl Fn(io::Error) -> NativeCrashError {
+    move |source| NativeCrashError::Io { what, source }
+}
+
+/// A name for a loop device and the socket of its disk.
+fn new_name() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("fsarena-crash-{}-{number}", std::process::id())
+}
+
+/// Carries out the work on a disk of this model; its log and its ops have the time of the disk.
+pub(crate) fn work(
+    work: CrashWork,
+    model: &str,
+    scratch_dir: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<(WorkRecord, WriteLog), NativeCrashError> {
+    let scratch = Scratch::new(scratch_dir)?;
+    let disk = NativeDisk::logged((model, work.size_bytes), &new_name(), work.seed)?;
+    let limit = Duration::from_nanos(work.duration_ns) + PREPARATION_LIMIT;
+    let task = CrashTask::Work(CrashWork { target: Some(disk.target()?), ..work });
+    let mut mounter = Mounter::start(&scratch.mnt)?;
+    let text = mounter.carry_out(task, limit, stop)?;
+    let mut work: WorkRecord =
+        serde_json::from_str(&text).map_err(|error| NativeCrashError::Failed(error.to_string()))?;
+    let file = scratch.dir.path().join("written");
+    let began_ns = disk.log(&file)?.began_ns;
+    // Otherwise the kernel would complain about a disk that goes away.
+    mounter.unmount()?;
+    drop((mounter, disk));
+    work.begin_ns = work.begin_ns.saturating_sub(began_ns);
+    work.end_ns = work.end_ns.saturating_sub(began_ns);
+    for op in &mut work.ops {
+        op.begin_ns = op.begin_ns.saturating_sub(began_ns);
+        op.end_ns = op.end_ns.saturating_sub(began_ns);
+    }
+    Ok((work, read_log(&file)?))
+}
+
+/// How states are looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct NativeCheck<'a> {
+    pub fs: &'a FsLevel,
+    pub disk: DiskOrder<'a>,
+    /// Whether the check of the file system is run.
+    pub has_fsck: bool,
+    /// With all lines of the kernel and the text of the check.
+    pub is_detailed: bool,
+    /// For the write log and a place to mount.
+    pub scratch_dir: &'a Path,
+}
+
+/// Looks at one state under the kernel of this machine, with all that kernel and check say.
+///
+/// # Errors
+/// What is missing, or that the caller asked to stop.
+pub fn look_at_state_natively(
+    how: &NativeCheck<'_>,
+    log: &WriteLog,
+    (state, recovery): StateToServe<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Observation, NativeCrashError> {
+    let one = ToCheck { state, recovery, is_logged: false };
+    let how = NativeCheck { is_detailed: true, ..*how };
+    Ok(check(&how, (log, &[one]), stop)?.remove(0).seen)
+}
+
+/// What was seen in each state, in their order.
+pub(crate) fn check(
+    how: &NativeCheck<'_>,
+    (log, states): (&WriteLog, &[ToCheck<'_>]),
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<Checked>, NativeCrashError> {
+    if states.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scratch = Scratch::new(how.scratch_dir)?;
+    let states_dir = scratch.dir.path().join("states");
+    fs::create_dir(&states_dir).map_err(io_of("a directory for crash states"))?;
+    let to_serve: Vec<StateToServe<'_>> =
+        states.iter().map(|one| (one.state, one.recovery)).collect();
+    write_states(&states_dir, log, &to_serve).map_err(io_of("crash states"))?;
+    let mut checker = Checker { how, scratch: &scratch, states_dir, pair: None };
+    let mut all = Vec::with_capacity(states.len());
+    for (number, one) in (0..).zip(states) {
+        all.push(checker.check(number, one.is_logged, stop)?);
+    }
+    Ok(all)
+}
+
+/// A directory with an empty one on which is mounted.
+struct Scratch {
+    dir: tempfile::TempDir,
+    mnt: PathBuf,
+}
+
+impl Scratch {
+    fn new(within: &Path) -> Result<Self, NativeCrashError> {
+        let what = "a directory for crash states";
+        let named = tempfile::Builder::new().prefix("fsarena-crash-").tempdir_in(within);
+        let dir = named.map_err(io_of(what))?;
+        let mnt = dir.path().join("mnt");
+        fs::create_dir(&mnt).map_err(io_of(what))?;
+        Ok(Self { dir, mnt })
+    }
+}
+
+/// Looks at states. Its two processes are started when they are needed, and anew after one that
+/// did not end.
+struct Checker<'c> {
+    how: &'c NativeCheck<'c>,
+    scratch: &'c Scratch,
+    states_dir: PathBuf,
+    pair: Option<(Mounter, NativeDisk)>,
+}
+
+impl Checker<'_> {
+    fn check(
+        &mut self,
+        number: u32,
+        is_logged: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Checked, NativeCrashError> {
+        let (mut mounter, disk) = match self.pair.take() {
+            Some(pair) => pair,
+            None => self.start()?,
+        };
+        disk.show_state(number, is_logged)?;
+        let task = CrashTask::Check(CrashCheck {
+            fs: self.how.fs.clone(),
+            size_bytes: self.how.disk.size_bytes,
+            disks: 1,
+            is_detailed: self.how.is_detailed,
+            has_fsck: self.how.has_fsck,
+            target: Some(disk.target()?),
+        });
+        let text = match mounter.carry_out(task, STATE_LIMIT, stop) {
+            Ok(text) => text,
+            Err(error @ NativeCrashError::NotEnded(_)) => {
+                // First the disk: whatever waits for it fails then.
+                drop(disk);
+                drop(mounter);
+                return Ok(Checked { seen: not_ended(&error), log: None });
+            }
+            Err(error) => return Err(error),
+        };
+        let failed = |error: serde_json::Error| NativeCrashError::Failed(error.to_string());
+        let mut seen: Vec<Observation> = serde_json::from_str(&text).map_err(failed)?;
+        let mut seen = seen.pop().unwrap_or_default();
+        let log = if is_logged {
+            let file = self.scratch.dir.path().join(format!("recovered-{number}"));
+            let began_ns = disk.log(&file)?.began_ns;
+            for mount in &mut seen.mounts {
+                mount.began_ns = mount.began_ns.saturating_sub(began_ns);
+            }
+            Some(read_log(&file)?)
+        } else {
+            None
+        };
+        self.pair = Some((mounter, disk));
+        Ok(Checked { seen, log })
+    }
+
+    fn start(&self) -> Result<(Mounter, NativeDisk), NativeCrashError> {
+        let model = (self.how.disk.model, self.how.disk.size_bytes);
+        let disk = NativeDisk::of_states(model, &new_name(), &self.states_dir)?;
+        Ok((Mounter::start(&self.scratch.mnt)?, disk))
+    }
+}
+
+/// What is seen in a state whose mount or check does not end.
+fn not_ended(error: &NativeCrashError) -> Observation {
+    let (rung, errno) = (Rung::ReadWrite, Some(Errno::TIMEDOUT.raw_os_error()));
+    let mount = MountAttempt { rung, errno, began_ns: 0, duration_ns: 0 };
+    Observation {
+        mounts: vec![mount],
+        kernel_messages: vec![format!("its mount and check: {error}")],
+        ..Observation::default()
+    }
+}
+
+/// The process that mounts.
+struct Mounter {
+    partner: Partner,
+    mnt: PathBuf,
+}
+
+impl Mounter {
+    fn start(mnt: &Path) -> Result<Self, NativeCrashError> {
+        let nowhere = File::options().write(true).open("/dev/null");
+        let started = nowhere.and_then(|file| Partner::start(ARGUMENT, file.into()));
+        let partner = started.map_err(io_of("the process that mounts"))?;
+        Ok(Self { partner, mnt: mnt.to_owned() })
+    }
+
+    /// Does a task; gives its record.
+    fn carry_out(
+        &mut self,
+        task: CrashTask,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<String, NativeCrashError> {
+        let task = Box::new(task);
+        self.ask(&NativeRequest::Do { mnt: self.mnt.clone(), task }, limit, stop)
+    }
+
+    fn unmount(&mut self) -> Result<(), NativeCrashError> {
+        let request = NativeRequest::Unmount { mnt: self.mnt.clone() };
+        self.ask(&request, PREPARATION_LIMIT, &|| false).map(drop)
+    }
+
+    fn ask(
+        &mut self,
+        request: &NativeRequest,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<String, NativeCrashError> {
+        let failed = |error: serde_json::Error| NativeCrashError::Failed(error.to_string());
+        let talk = io_of("the process that mounts");
+        let line = serde_json::to_string(request).map_err(failed)?;
+        self.partner.tell(&line).map_err(|_| NativeCrashError::Ended)?;
+        let deadline = Instant::now() + limit;
+        while !self.partner.is_answering(STOP_EVERY).map_err(&talk)? {
+            if stop() {
+                return Err(NativeCrashError::Stopped);
+            }
+            if Instant::now() > deadline {
+                return Err(NativeCrashError::NotEnded(limit));
+            }
+        }
+        let answer = self.partner.answer(END_LIMIT).map_err(&talk)?;
+        if answer.is_empty() {
+            return Err(NativeCrashError::Ended);
+        }
+        match serde_json::from_str(&answer).map_err(failed)? {
+            NativeAnswer::Done(record) => Ok(record),
+            NativeAnswer::Failed(error) => Err(NativeCrashError::Failed(error)),
+        }
+    }
+}
+
+impl Drop for Mounter {
+    fn drop(&mut self) {
+        self.partner.end(END_LIMIT);
+    }
+}
