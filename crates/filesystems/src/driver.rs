@@ -324,7 +324,8 @@ pub trait FileSystem: Send + Sync {
 
     /// Whether everything that syncfs has written is behind a flush of the device when syncfs
     /// returns. Not so where metadata goes through the page cache of the device (ext2, FAT, minix,
-    /// UDF): the kernel writes that after the file system has sent its flush, or there is none.
+    /// UDF): the kernel writes that after the file system has sent its flush, or there is none. Nor
+    /// where a file system never sends one (jfs).
     /// What is not known is not believed. Pure.
     fn syncs_to_device(&self, level: &FsLevel) -> bool {
         let _ = level;

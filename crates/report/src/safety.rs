@@ -124,6 +124,7 @@ pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
         );
         out.push(("mind: ", what));
     }
+    out.extend(whose_loss(row).map(|what| ("mind: ", format!("{who}{what}"))));
     if row.told_by_kernel > 0 {
         let times = row.told_by_kernel;
         let what = format!("{who}the kernel told of damage at {times} crash points");
@@ -142,6 +143,23 @@ pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
     }
     out.extend(row.cases.iter().map(|case| ("  such as ", case.clone())));
     out
+}
+
+/// Why synced work may be gone though the disk was honest, where it is not the order of writes.
+fn whose_loss(row: &SafetyRow) -> impl Iterator<Item = String> {
+    let no_flush = row.sends_no_flush.then(|| {
+        "it sends no flush to the disk, so that what fsync reported stays only where the cache of \
+         the disk is not volatile"
+            .to_owned()
+    });
+    let no_replay = (row.failed_replays > 0).then(|| {
+        format!(
+            "the repair before the mount could not replay the log at {} of {} crash points, and \
+             what was in it is lost by this repair",
+            row.failed_replays, row.crash_points
+        )
+    });
+    no_flush.into_iter().chain(no_replay)
 }
 
 pub(crate) fn seconds(ns: f64) -> String {
@@ -204,6 +222,8 @@ mod tests {
             stale_files: 0,
             mounted_as_before: None,
             needs_repair: None,
+            failed_replays: 12,
+            sends_no_flush: true,
             told_by_kernel: 1,
             broken: vec![("fsync(2): kept".to_owned(), 2)],
             cases: vec!["seed 1, cut at 3.000 s: f: gone".to_owned()],
@@ -235,6 +255,8 @@ mod tests {
             "the disk lied: ext4, journal, lying=2: 2 checks of files: fsync(2): kept",
             "such as seed 1, cut at 3.000 s: f: gone",
             "the kernel told of damage at 1 crash points",
+            "mind: ext4, journal, lying=2: it sends no flush to the disk",
+            "could not replay the log at 12 of 200 crash points",
             "dropall: the disk lost flush 7 of the work: what is broken is broken by the disk",
             "the disk's fault: ext4, journal, dropall: 2 checks of files: fsync(2): kept",
         ] {

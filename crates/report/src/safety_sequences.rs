@@ -62,6 +62,9 @@ pub struct SequenceRow {
     pub different: u64,
     /// Those of them that could be mounted as before, without a repair.
     pub mounted: u64,
+    /// Those of them whose repair before the mount could not replay the journal, and went on
+    /// without.
+    pub failed_replays: u64,
     /// Sequences in which a promise of fsync is broken.
     pub contract_broken: u64,
     /// Sequences in which something customary is not so.
@@ -158,6 +161,14 @@ fn notes(row: &SequenceRow, cases_most: usize, width: usize, out: &mut String) {
     if row.died > 0 {
         let what = format!("{who}: the guest did not survive {} sequences", row.died);
         out.push_str(&wrap("broken: ", &what, width));
+    }
+    if row.failed_replays > 0 {
+        let what = format!(
+            "{who}: in {} of {} different states the repair before the mount could not replay the \
+             log: what was in it is lost by this repair",
+            row.failed_replays, row.different
+        );
+        out.push_str(&wrap("mind: ", &what, width));
     }
     for rule in &row.rules {
         let BrokenRule { class, sentence, sequences, states } = rule;
@@ -265,6 +276,7 @@ mod tests {
             states: 400,
             different: 350,
             mounted: 349,
+            failed_replays: 3,
             contract_broken: 1,
             customary_broken: 0,
             damaged: 0,
@@ -280,6 +292,7 @@ mod tests {
         for said in [
             "hdd-2007 of 512 MiB, seed 7: sequences of 1 operation",
             "349/350",
+            "in 3 of 350 different states the repair before the mount could not replay the log",
             "errno 95",
             "contract: ext4: 1 sequences, 2 states: fsync(2): kept",
             "open foo (O_CREAT); sync; power cut (dropall, 9 entries of the log): foo: absent, not a \

@@ -182,6 +182,9 @@ pub struct Findings {
     /// Of the mount that worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_ns: Option<u64>,
+    /// The repair before the mount could not replay the journal, and went on without.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replay_failed: bool,
     /// As fsck said after the unmount; `None`: not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_repair: Option<bool>,

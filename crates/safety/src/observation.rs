@@ -89,6 +89,10 @@ pub struct Observation {
     /// Why it could not be unmounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmount_errno: Option<i32>,
+    /// The repair before the mount said that it could not replay the journal, and went on without:
+    /// what the journal had is lost by the repair, whatever the file system did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replay_failed: bool,
     /// After the unmount; `None`: not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsck: Option<FsckResult>,

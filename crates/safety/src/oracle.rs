@@ -119,6 +119,7 @@ fn unjudged(state: &CrashState, seen: &Observation) -> Findings {
         is_prefix: true,
         mounted: seen.mounted(),
         mount_ns: seen.mount().map(|mount| mount.duration_ns),
+        replay_failed: seen.replay_failed,
         needs_repair: seen.fsck.map(|fsck| !fsck.is_clean),
         is_usable: seen.is_usable,
         lost_and_found: seen.lost_and_found,

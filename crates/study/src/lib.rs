@@ -51,8 +51,8 @@ pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
 pub use safety::{
-    SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView, safety,
-    safety_rows,
+    RowNames, SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView,
+    safety, safety_rows,
 };
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};

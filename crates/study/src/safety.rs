@@ -3,7 +3,7 @@
 
 use fsarena_model::run::RunPlan;
 use fsarena_safety::figures::{FigureError, FigureOptions, Figures, Share, figures};
-use fsarena_safety::promise::PromiseClass;
+use fsarena_safety::promise::{PromiseClass, sends_no_flush};
 use fsarena_safety::record::{CrashOutcome, CrashRecord, RECOVERY_SUFFIX, StoredCrashRun};
 use fsarena_safety::state::Class;
 use fsarena_safety::{Findings, Violation};
@@ -69,6 +69,12 @@ pub struct SafetyRow {
     pub mounted_as_before: Option<SafetyShare>,
     /// Crash points after which its check found damage; absent likewise.
     pub needs_repair: Option<SafetyShare>,
+    /// Crash points at which the repair before the mount could not replay the journal, and went on
+    /// without: what the journal had is lost by the repair there.
+    pub failed_replays: u64,
+    /// It never sends a flush to its disk: what fsync reported may be in a cache that a power cut
+    /// takes.
+    pub sends_no_flush: bool,
     /// Crash points at which the kernel told of damage.
     pub told_by_kernel: u64,
     /// Sentences of promises that were broken, and of how many files in how many checks.
@@ -166,7 +172,12 @@ pub fn safety(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<SafetyView> {
             failed.extend(errors.into_iter().map(|error| row(error.clone())));
             let records: Vec<CrashRecord> =
                 own().filter_map(StoredCrashRun::record).cloned().collect();
-            match rows_with_figures((&label(contender), workload), &records) {
+            let names = RowNames {
+                contender: &label(contender),
+                file_system: &plan.contenders[contender].levels.fs.name,
+                workload,
+            };
+            match rows_with_figures(names, &records) {
                 Ok(found) => rows.extend(found.into_iter().map(|(row, figures)| SafetyFigures {
                     contender,
                     row,
@@ -196,21 +207,30 @@ pub fn safety(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<SafetyView> {
     })
 }
 
+/// Whose rows they are.
+#[derive(Clone, Copy)]
+pub struct RowNames<'a> {
+    /// Label of the contender.
+    pub contender: &'a str,
+    /// Name of its file system, `jfs`.
+    pub file_system: &'a str,
+    pub workload: &'a str,
+}
+
 /// The rows of a contender with one workload: one for each class of crash states.
 ///
 /// # Errors
 /// Findings of which no rates can be made.
 pub fn safety_rows(
-    contender: &str,
-    workload: &str,
+    names: RowNames<'_>,
     records: &[CrashRecord],
 ) -> Result<Vec<SafetyRow>, FigureError> {
-    let rows = rows_with_figures((contender, workload), records)?;
+    let rows = rows_with_figures(names, records)?;
     Ok(rows.into_iter().map(|(row, _)| row).collect())
 }
 
 fn rows_with_figures(
-    names: (&str, &str),
+    names: RowNames<'_>,
     records: &[CrashRecord],
 ) -> Result<Vec<(SafetyRow, Figures)>, FigureError> {
     let facts = Facts::from_records(records);
@@ -250,7 +270,7 @@ impl Which {
 }
 
 fn safety_row(
-    (contender, workload): (&str, &str),
+    names: RowNames<'_>,
     which: Which,
     figures: &Figures,
     facts: &Facts,
@@ -269,8 +289,8 @@ fn safety_row(
     }
     let repairs = figures.needs_repair.as_ref().filter(|_| !facts.is_repaired_first);
     SafetyRow {
-        contender: contender.to_owned(),
-        workload: workload.to_owned(),
+        contender: names.contender.to_owned(),
+        workload: names.workload.to_owned(),
         state: which.name(),
         runs: figures.runs,
         crash_points: figures.crash_points,
@@ -298,6 +318,8 @@ fn safety_row(
         mounted_as_before: (!facts.is_repaired_first)
             .then(|| of_points(&figures.mounted_as_it_was)),
         needs_repair: repairs.map(of_points),
+        failed_replays: findings.iter().filter(|found| found.replay_failed).count() as u64,
+        sends_no_flush: sends_no_flush(names.file_system, &facts.mount_options),
         told_by_kernel: findings.iter().filter(|found| found.kernel_messages > 0).count() as u64,
         broken: broken.into_iter().collect(),
         cases: cases(which, records),

@@ -105,6 +105,7 @@ fn found(at: u64, is_synced: bool, traits: Traits) -> Findings {
         is_prefix: true,
         mounted: Some(Rung::ReadWrite),
         mount_ns: Some(1_000_000),
+        replay_failed: false,
         needs_repair: Some(false),
         is_usable: Some(true),
         lost_and_found: 0,

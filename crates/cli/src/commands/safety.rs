@@ -18,7 +18,7 @@ use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace, Driver
 use fsarena_safety::record::RECOVERY_SUFFIX;
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
-use fsarena_study::{SafetyRow, safety_rows};
+use fsarena_study::{RowNames, SafetyRow, safety_rows};
 use indicatif::ProgressBar;
 use std::path::Path;
 use std::process::ExitCode;
@@ -281,7 +281,12 @@ impl Campaign<'_> {
             bar.inc(1);
             records.push(done.record);
         })?;
-        Ok(safety_rows(&contender.label, self.kind.name(), &records)?)
+        let names = RowNames {
+            contender: &contender.label,
+            file_system: &contender.levels.fs.name,
+            workload: self.kind.name(),
+        };
+        Ok(safety_rows(names, &records)?)
     }
 
     fn hunt(

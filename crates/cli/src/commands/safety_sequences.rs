@@ -190,6 +190,7 @@ struct Judged {
     states: u64,
     different: u64,
     mounted: u64,
+    failed_replays: u64,
     cases: Vec<(Rule, SequenceCase)>,
     states_of_rule: BTreeMap<Rule, u64>,
 }
@@ -212,6 +213,7 @@ fn judge_sequence(ops: &[FileOp], run: &Result<SequenceRun, CrashRunError>) -> J
         judged.different += u64::from(is_new);
         let is_mounted = is_mounted_as_before(seen);
         judged.mounted += u64::from(is_new && is_mounted);
+        judged.failed_replays += u64::from(is_new && seen.whole.replay_failed);
         if judged.failed.is_some() {
             continue;
         }
@@ -326,6 +328,7 @@ fn sequence_row(label: &str, length: usize, judged: &[Judged]) -> SequenceRow {
         states: judged.iter().map(|one| one.states).sum(),
         different: judged.iter().map(|one| one.different).sum(),
         mounted: judged.iter().map(|one| one.mounted).sum(),
+        failed_replays: judged.iter().map(|one| one.failed_replays).sum(),
         contract_broken: has(RuleClass::Contract),
         customary_broken: has(RuleClass::Customary),
         damaged: has(RuleClass::Damage),

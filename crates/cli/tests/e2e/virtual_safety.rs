@@ -1,5 +1,6 @@
 //! Crash safety in guests: acknowledged work stays on an honest disk, planted faults are found.
 
+use crate::support::tool;
 use crate::virtual_trials::Guests;
 use serde_json::Value;
 
@@ -181,4 +182,29 @@ fn virtual_safety_refuses_what_cannot_be() {
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(said), "{args:?}: {}", ran.stderr);
     }
+}
+
+/// jfs has its log written and sends no flush: what it synced goes with the cache of the disk, and
+/// that is told. Where the cache is kept and most of it is gone nevertheless, the repair has not
+/// replayed the log, and that is told too.
+#[test]
+fn virtual_safety_tells_what_is_lost_by_jfs_from_what_its_repair_loses() {
+    let Some(guests) = Guests::new() else { return };
+    if tool("jfs_mkfs").is_none() || tool("jfs_fsck").is_none() {
+        return;
+    }
+    let args = ["safety", "--on", DISK, "--runs", "1", "--json", "--fs", "jfs", "--workload"];
+    let more = ["synced", "--seconds", "10", "--points", "8", "--state", "prefix,dropall"];
+    let rows = rows_with(7, &guests, &[&args[..], &more].concat());
+    let [kept, lost] = ["prefix", "dropall"].map(|state| {
+        rows.iter().find(|row| row["state"] == state).unwrap_or_else(|| panic!("{state}: {rows:?}"))
+    });
+    for row in [kept, lost] {
+        assert_eq!(row["sends_no_flush"], true, "{row}");
+    }
+    let (gone, checked) = hits(lost, "acknowledged_lost");
+    assert!(gone == checked && checked > 0, "no flush was sent: {lost}");
+    let failed = kept["failed_replays"].as_u64().unwrap();
+    let (gone, checked) = hits(kept, "acknowledged_lost");
+    assert!(failed > 0 || gone * 10 < checked, "neither cache nor repair lost it: {kept}");
 }

@@ -46,6 +46,7 @@ pub(super) fn check_with(
         let errno = fs.mount(rung, mnt).err().map(rustix::io::Errno::raw_os_error);
         let duration_ns = monotonic_ns() - began_ns;
         seen.mounts.push(MountAttempt { rung, errno, began_ns, duration_ns });
+        seen.replay_failed = fs.replay_failed();
         if errno.is_some() {
             continue;
         }

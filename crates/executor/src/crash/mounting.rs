@@ -10,6 +10,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
 };
+use std::cell::Cell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,6 +42,9 @@ struct Recovery {
     repair: Option<Fsck>,
     /// Its documents ask for the repair before the mount.
     is_repaired_first: bool,
+    /// Words of the repair where it cannot replay the journal and goes on without: its exit code is
+    /// that of success then.
+    replay_failed: Option<&'static str>,
 }
 
 const RECOVERIES: &[Recovery] = &[
@@ -50,6 +54,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("e2fsck", &["-fn"], &[0])),
         repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
         is_repaired_first: false,
+        replay_failed: None,
     },
     Recovery {
         names: &["ext2"],
@@ -57,6 +62,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("e2fsck", &["-fn"], &[0])),
         repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
         is_repaired_first: true,
+        replay_failed: None,
     },
     Recovery {
         names: &["xfs"],
@@ -64,6 +70,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("xfs_repair", &["-n"], &[0])),
         repair: Some(fsck("xfs_repair", &["-L"], &[0])),
         is_repaired_first: false,
+        replay_failed: None,
     },
     Recovery {
         names: &["btrfs"],
@@ -71,6 +78,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("btrfs", &["check", "--readonly"], &[0])),
         repair: None,
         is_repaired_first: false,
+        replay_failed: None,
     },
     Recovery {
         names: &["jfs"],
@@ -78,6 +86,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("jfs_fsck", &["-n"], &[0])),
         repair: Some(fsck("jfs_fsck", &["-a"], &[0, 1])),
         is_repaired_first: true,
+        replay_failed: Some("logredo failed"),
     },
     Recovery {
         names: &["reiserfs"],
@@ -85,12 +94,25 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("reiserfsck", &["--check", "-y"], &[0])),
         repair: Some(fsck("reiserfsck", &["--fix-fixable", "-y"], &[0, 1])),
         is_repaired_first: false,
+        replay_failed: None,
     },
 ];
 
 /// One that is not known: mounted as it is, and never checked.
-const UNKNOWN: Recovery =
-    Recovery { names: &[], without: None, check: None, repair: None, is_repaired_first: false };
+const UNKNOWN: Recovery = Recovery {
+    names: &[],
+    without: None,
+    check: None,
+    repair: None,
+    is_repaired_first: false,
+    replay_failed: None,
+};
+
+impl Recovery {
+    fn tells_of_a_failed_replay(&self, text: &str) -> bool {
+        self.replay_failed.is_some_and(|words| text.contains(words))
+    }
+}
 
 /// Programs that check and repair a file system of this name.
 pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
@@ -124,6 +146,7 @@ pub(super) struct FileSystemOn<'a> {
     /// Whether nobody but this one uses its kernel.
     is_in_guest: bool,
     recovery: &'static Recovery,
+    replay_failed: Cell<bool>,
 }
 
 impl<'a> FileSystemOn<'a> {
@@ -133,7 +156,14 @@ impl<'a> FileSystemOn<'a> {
         let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
         let device = target.device()?.to_str()?.to_owned();
         let is_in_guest = matches!(target, TargetSpec::Block { under: Under::Guest { .. }, .. });
-        Some(Self { fstype, options, device, is_in_guest, recovery: known.unwrap_or(&UNKNOWN) })
+        Some(Self {
+            fstype,
+            options,
+            device,
+            is_in_guest,
+            recovery: known.unwrap_or(&UNKNOWN),
+            replay_failed: Cell::new(false),
+        })
     }
 
     /// The name of its device in lines of the kernel; `None` where all lines are of it.
@@ -164,8 +194,9 @@ impl<'a> FileSystemOn<'a> {
     /// As the kernel says.
     pub(super) fn mount(&self, rung: Rung, mnt: &Path) -> Result<(), Errno> {
         if rung == Rung::AfterRepair {
-            let repaired = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
-            if !repaired.0.is_clean {
+            let (repaired, text) = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
+            self.replay_failed.set(self.recovery.tells_of_a_failed_replay(&text));
+            if !repaired.is_clean {
                 return Err(Errno::UCLEAN);
             }
         }
@@ -194,6 +225,11 @@ impl<'a> FileSystemOn<'a> {
         move_mount(&mounted, "", rustix::fs::CWD, mnt, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
     }
 
+    /// Whether the repair before the last mount could not replay the journal.
+    pub(super) fn replay_failed(&self) -> bool {
+        self.replay_failed.get()
+    }
+
     pub(super) fn unmount(&self, mnt: &Path) -> Result<(), Errno> {
         unmount(mnt, UnmountFlags::NOFOLLOW)
     }
@@ -218,5 +254,26 @@ impl<'a> FileSystemOn<'a> {
         let is_clean = fsck.clean.contains(&exit_code);
         let duration_ns = monotonic_ns() - began_ns;
         Some((FsckResult { exit_code, is_clean, duration_ns }, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recovery(name: &str) -> &'static Recovery {
+        RECOVERIES.iter().find(|recovery| recovery.names.contains(&name)).unwrap()
+    }
+
+    /// jfs_fsck says so in passing, reformats the log, and ends with 0.
+    #[test]
+    fn a_repair_that_replays_nothing_is_told_apart() {
+        let failed = "**Phase 0 - Replay Journal Log\n\
+                      logredo failed (rc=-274).  fsck continuing.\n\
+                      **Phase 9 - Reformat File System Log\nFilesystem is clean.\n";
+        let replayed = "**Phase 0 - Replay Journal Log\nFilesystem is clean.\n";
+        assert!(recovery("jfs").tells_of_a_failed_replay(failed));
+        assert!(!recovery("jfs").tells_of_a_failed_replay(replayed));
+        assert!(!recovery("ext4").tells_of_a_failed_replay(failed));
     }
 }

@@ -216,18 +216,18 @@ fn acknowledged(rows: &[&SafetyFigures]) -> Option<String> {
     let checked: Vec<&&SafetyFigures> =
         rows.iter().filter(|row| row.row.acknowledged_lost.of > 0).collect();
     // Of all crash workloads together: it is one promise.
-    let mut sums: Vec<(&str, u64, u64)> = Vec::new();
+    let mut sums: Vec<LostOf<'_>> = Vec::new();
     for row in &checked {
-        let (who, found) = (row.row.contender.as_str(), row.row.acknowledged_lost);
-        match sums.iter_mut().find(|(known, ..)| *known == who) {
-            Some(sum) => *sum = (who, sum.1 + found.hits, sum.2 + found.of),
-            None => sums.push((who, found.hits, found.of)),
+        let one = LostOf::new(row);
+        match sums.iter_mut().find(|known| known.who == one.who) {
+            Some(sum) => sum.add(&one),
+            None => sums.push(one),
         }
     }
-    sums.retain(|(_, hits, _)| *hits > 0);
-    let words = |(who, hits, of): &(&str, u64, u64)| {
-        let (hits, of) = (grouped(*hits), grouped(*of));
-        format!("{who} lost synced work in {hits} of {of} checks")
+    sums.retain(|sum| sum.hits > 0);
+    let words = |sum: &LostOf<'_>| {
+        let (hits, of) = (grouped(sum.hits), grouped(sum.of));
+        format!("{} lost synced work in {hits} of {of} checks{}", sum.who, sum.why())
     };
     let lost: Vec<String> = sums.iter().map(words).collect();
     if !lost.is_empty() {
@@ -238,6 +238,48 @@ fn acknowledged(rows: &[&SafetyFigures]) -> Option<String> {
     (!checked.is_empty()).then(|| {
         format!("Synced work was lost by none (at most {:.1} % of power cuts).", 100.0 * most)
     })
+}
+
+/// Synced work that a contender lost, over its workloads.
+struct LostOf<'a> {
+    who: &'a str,
+    hits: u64,
+    of: u64,
+    sends_no_flush: bool,
+    crash_points: u64,
+    failed_replays: u64,
+}
+
+impl<'a> LostOf<'a> {
+    fn new(figures: &'a SafetyFigures) -> Self {
+        let row = &figures.row;
+        Self {
+            who: &row.contender,
+            hits: row.acknowledged_lost.hits,
+            of: row.acknowledged_lost.of,
+            sends_no_flush: row.sends_no_flush,
+            crash_points: row.crash_points,
+            failed_replays: row.failed_replays,
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.hits += other.hits;
+        self.of += other.of;
+        self.crash_points += other.crash_points;
+        self.failed_replays += other.failed_replays;
+    }
+
+    /// ` (it sends no flush to the disk, …)`; nothing where it is the order of its writes.
+    fn why(&self) -> String {
+        let no_flush = self.sends_no_flush.then(|| "it sends no flush to the disk".to_owned());
+        let no_replay = (self.failed_replays > 0).then(|| {
+            let (failed, of) = (grouped(self.failed_replays), grouped(self.crash_points));
+            format!("its repair could not replay the log after {failed} of {of} power cuts")
+        });
+        let reasons: Vec<String> = no_flush.into_iter().chain(no_replay).collect();
+        if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", and ")) }
+    }
 }
 
 /// Promises that a file system documents with its options and that were broken.

@@ -25,6 +25,7 @@ fn point(is_broken: bool, window_ns: u64) -> Findings {
         is_prefix: !is_broken,
         mounted: Some(Rung::ReadWrite),
         mount_ns: Some(5),
+        replay_failed: false,
         needs_repair: None,
         is_usable: None,
         lost_and_found: 0,
