@@ -51,6 +51,7 @@ mod programs;
 mod programs_bad;
 mod refused_alike;
 mod support;
+mod virtual_golden;
 mod virtual_safety;
 mod virtual_safety_application;
 mod virtual_safety_run;
