@@ -241,6 +241,7 @@ fn acknowledged(rows: &[&SafetyFigures]) -> Option<String> {
 }
 
 /// Synced work that a contender lost, over its workloads.
+#[derive(Clone, Copy)]
 struct LostOf<'a> {
     who: &'a str,
     hits: u64,
@@ -300,4 +301,32 @@ fn documented(rows: &[&SafetyFigures]) -> Option<String> {
 fn how_far(view: &SafetyView) -> Option<String> {
     let (done, planned) = (view.crash_runs_done, view.crash_runs_planned);
     (done < planned).then(|| format!("{done} of {planned} crash runs are done."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whose_fault_a_loss_is_stands_behind_it() {
+        let order = LostOf {
+            who: "jfs",
+            hits: 2,
+            of: 9,
+            sends_no_flush: false,
+            crash_points: 40,
+            failed_replays: 0,
+        };
+        assert_eq!(order.why(), "");
+        let cache = LostOf { sends_no_flush: true, ..order };
+        assert_eq!(cache.why(), " (it sends no flush to the disk)");
+        let mut both = LostOf { failed_replays: 1200, crash_points: 1200, ..cache };
+        both.add(&LostOf { who: "jfs", failed_replays: 34, crash_points: 95, ..both });
+        let words = both.why();
+        assert!(
+            words.ends_with("could not replay the log after 1,234 of 1,295 power cuts)"),
+            "{words}"
+        );
+        assert!(words.starts_with(" (it sends no flush to the disk, and its repair"), "{words}");
+    }
 }
