@@ -17,6 +17,7 @@ mod findings;
 pub mod history;
 pub mod hunt;
 pub mod log_writes;
+pub mod medium_error;
 pub mod observation;
 pub mod op;
 pub mod oracle;

@@ -4,7 +4,7 @@
 use crate::card::Card;
 use crate::constant::Constant;
 use crate::flash::Flash;
-use crate::layers::{Fault, Faults, LyingFlush, WriteCache};
+use crate::layers::{Fault, Faults, LyingFlush, Strike, WriteCache};
 use crate::request::{Completion, DeviceModel, HOST_TAGS, Op, Request, SECTOR_BYTES};
 use crate::rotating::{Geometry, Rotating};
 use crate::sheet::Sheet;
@@ -156,6 +156,12 @@ impl VirtualDevice {
     #[must_use]
     pub fn power_cut_ns(&self) -> Option<u64> {
         self.stack.power_cut_ns()
+    }
+
+    /// The first requests that a fault has struck, and how many there were in all.
+    #[must_use]
+    pub fn strikes(&self) -> (&[Strike], u64) {
+        (self.stack.strikes(), self.stack.struck())
     }
 
     /// Submits a request at a time that is not before that of any earlier call.

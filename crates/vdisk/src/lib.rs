@@ -38,7 +38,7 @@ pub use card::Card;
 pub use constant::Constant;
 pub use device::{DeviceError, DeviceOptions, MOST_SECTORS, Refused, VirtualDevice};
 pub use flash::Flash;
-pub use layers::{Fault, FaultKind, Faults, LyingFlush, WriteCache};
+pub use layers::{Fault, FaultKind, Faults, LyingFlush, STRIKES_MOST, Strike, WriteCache};
 pub use log::{Entry, EntryKind, LogError, WriteLog};
 pub use probe::{Probe, State, Stroke};
 pub use request::{

@@ -64,11 +64,28 @@ impl Fault {
     }
 }
 
+/// A request that a fault has struck.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strike {
+    pub kind: FaultKind,
+    /// When the request was submitted.
+    pub at_ns: u64,
+    pub op: Op,
+    /// Of the whole request; 0 and 0 for a flush.
+    pub sector: u64,
+    pub sectors: u32,
+}
+
+/// So many strikes are kept, the first ones.
+pub const STRIKES_MOST: usize = 256;
+
 /// Faults over a device.
 #[derive(Clone, Debug)]
 pub struct Faults<M> {
     below: M,
     faults: Vec<Armed>,
+    strikes: Vec<Strike>,
+    struck: u64,
     seed: u64,
     /// What becomes of an outstanding request, by tag.
     fates: Vec<Fate>,
@@ -98,6 +115,8 @@ impl<M: DeviceModel> Faults<M> {
         Self {
             below,
             faults: faults.into_iter().map(armed).collect(),
+            strikes: Vec::new(),
+            struck: 0,
             seed,
             fates: vec![Fate::Unharmed; ALL_TAGS],
             power_cut_ns: None,
@@ -111,8 +130,30 @@ impl<M: DeviceModel> Faults<M> {
         self.power_cut_ns
     }
 
-    /// What strikes a request.
+    /// The first requests that were struck, at most [`STRIKES_MOST`], in their order.
+    #[must_use]
+    pub fn strikes(&self) -> &[Strike] {
+        &self.strikes
+    }
+
+    /// How many were struck.
+    #[must_use]
+    pub fn struck(&self) -> u64 {
+        self.struck
+    }
+
+    /// What strikes a request; it is noted.
     fn strike(&mut self, now_ns: u64, request: &Request) -> Option<FaultKind> {
+        let kind = self.strikes_with(now_ns, request)?;
+        self.struck += 1;
+        if self.strikes.len() < STRIKES_MOST {
+            let Request { op, sector, sectors, .. } = *request;
+            self.strikes.push(Strike { kind, at_ns: now_ns, op, sector, sectors });
+        }
+        Some(kind)
+    }
+
+    fn strikes_with(&mut self, now_ns: u64, request: &Request) -> Option<FaultKind> {
         let seed = self.seed;
         for (number, armed) in self.faults.iter_mut().enumerate() {
             if !armed.fault.fits(now_ns, request) {
@@ -236,6 +277,9 @@ mod tests {
             .map(|one| one.0)
             .collect();
         assert_eq!(errors, [1], "the first passes, the second is struck, and no other");
+        let (kind, op) = (FaultKind::MediumError, Op::Read);
+        let noted = Strike { kind, at_ns: 0, op, sector: 150, sectors: 8 };
+        assert_eq!((device.struck(), device.strikes()), (1, &[noted][..]));
     }
 
     #[test]

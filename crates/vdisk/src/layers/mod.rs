@@ -6,6 +6,6 @@ mod faults;
 mod lying_flush;
 mod write_cache;
 
-pub use faults::{Fault, FaultKind, Faults};
+pub use faults::{Fault, FaultKind, Faults, STRIKES_MOST, Strike};
 pub use lying_flush::LyingFlush;
 pub use write_cache::WriteCache;
