@@ -14,6 +14,7 @@ pub mod disk;
 pub mod guest;
 pub mod kept_states;
 pub mod kernel;
+pub mod medium_error_run;
 pub mod native;
 mod native_crash;
 mod owned_dir;

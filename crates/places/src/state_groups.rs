@@ -19,7 +19,20 @@ pub(crate) fn in_groups<S: Sync, T: Send, E: From<GuestError> + Send>(
     guests_at_once: usize,
     check: &(dyn Fn(&[S]) -> Seen<T, E> + Sync),
 ) -> Seen<T, E> {
-    let groups: Vec<&[S]> = states.chunks(DISKS_MOST).collect();
+    in_groups_of(DISKS_MOST, states, guests_at_once, check)
+}
+
+/// The same in groups of at most so many.
+///
+/// # Errors
+/// As [`in_groups`].
+pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
+    most: usize,
+    states: &[S],
+    guests_at_once: usize,
+    check: &(dyn Fn(&[S]) -> Seen<T, E> + Sync),
+) -> Seen<T, E> {
+    let groups: Vec<&[S]> = states.chunks(most.max(1)).collect();
     let next = Mutex::new(0..groups.len());
     let done: Mutex<Vec<Option<Seen<T, E>>>> = Mutex::new(groups.iter().map(|_| None).collect());
     std::thread::scope(|scope| {

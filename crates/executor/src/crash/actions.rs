@@ -1,5 +1,6 @@
 //! The actions of a workload, each by the calls that its description says.
 
+use fsarena_safety::medium_error::record::Call;
 use fsarena_safety::op::{Action, Sync};
 use fsarena_safety::stamp::{Stamp, fill};
 use fsarena_safety::workload::{DIRECTORIES, TEMPORARY_SUFFIX, path};
@@ -38,13 +39,30 @@ fn contents(stamp: Stamp, at_byte: u64, bytes: u64) -> Vec<u8> {
     data
 }
 
-/// Makes file or directory durable, as far as it is asked for.
-fn sync_file(file: &File, sync: Sync) -> io::Result<()> {
-    match sync {
+/// The call of an action that failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub call: Call,
+    pub error: io::Error,
+    /// Of a sync of the file: what it returned when it was made again.
+    pub again: Option<io::Result<()>>,
+}
+
+impl Failure {
+    fn in_call(call: Call) -> impl Fn(io::Error) -> Self {
+        move |error| Self { call, error, again: None }
+    }
+}
+
+/// Makes the file durable, as far as it is asked for. One that fails is made once again, as some
+/// applications do.
+fn sync_file(file: &File, sync: Sync) -> Result<(), Failure> {
+    let call = || match sync {
         Sync::None => Ok(()),
         Sync::Data => file.sync_data(),
         Sync::File | Sync::FileAndDirectory => file.sync_all(),
-    }
+    };
+    call().map_err(|error| Failure { call: Call::Sync, error, again: Some(call()) })
 }
 
 fn sync_directory(file: &Path, sync: Sync) -> io::Result<()> {
@@ -58,50 +76,59 @@ fn sync_directory(file: &Path, sync: Sync) -> io::Result<()> {
 ///
 /// # Errors
 /// Of the first call that failed.
-pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> io::Result<()> {
-    let path = place(root, action.file())?;
+pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> Result<(), Failure> {
+    let failed = Failure::in_call;
+    let path = place(root, action.file()).map_err(failed(Call::Open))?;
     let sync = action.sync();
     let stamp = |version| Stamp { seed, file: action.file(), version };
+    let open =
+        |options: &mut OpenOptions, path: &Path| options.open(path).map_err(failed(Call::Open));
     match *action {
         Action::Create { bytes, version, .. } => {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            file.write_all(&contents(stamp(version), 0, bytes))?;
+            let mut file = open(OpenOptions::new().write(true).create_new(true), &path)?;
+            let data = contents(stamp(version), 0, bytes);
+            file.write_all(&data).map_err(failed(Call::Write))?;
             sync_file(&file, sync)?;
         }
         Action::Preallocate { bytes, .. } => {
-            let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-            fallocate(&file, FallocateFlags::empty(), 0, bytes)?;
+            let file = open(OpenOptions::new().write(true).create_new(true), &path)?;
+            let allocated = fallocate(&file, FallocateFlags::empty(), 0, bytes);
+            allocated.map_err(|errno| failed(Call::Write)(errno.into()))?;
             sync_file(&file, sync)?;
         }
         Action::Replace { bytes, version, .. } => {
             let mut temporary = path.clone().into_os_string();
             temporary.push(TEMPORARY_SUFFIX);
-            let mut file =
-                OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
-            file.write_all(&contents(stamp(version), 0, bytes))?;
+            let mut options = OpenOptions::new();
+            let options = options.write(true).create(true).truncate(true);
+            let mut file = open(options, temporary.as_ref())?;
+            let data = contents(stamp(version), 0, bytes);
+            file.write_all(&data).map_err(failed(Call::Write))?;
             sync_file(&file, sync)?;
             drop(file);
-            fs::rename(&temporary, &path)?;
+            fs::rename(&temporary, &path).map_err(failed(Call::Rename))?;
         }
         Action::Append { bytes, version, .. } => {
-            let mut file = OpenOptions::new().append(true).open(&path)?;
-            let at_byte = file.metadata()?.len();
-            file.write_all(&contents(stamp(version), at_byte, bytes))?;
+            let mut file = open(OpenOptions::new().append(true), &path)?;
+            let at_byte = file.metadata().map_err(failed(Call::Open))?.len();
+            let data = contents(stamp(version), at_byte, bytes);
+            file.write_all(&data).map_err(failed(Call::Write))?;
             sync_file(&file, sync)?;
         }
         Action::Overwrite { offset, bytes, version, .. } => {
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.write_all_at(&contents(stamp(version), offset, bytes), offset)?;
+            let file = open(OpenOptions::new().write(true), &path)?;
+            let data = contents(stamp(version), offset, bytes);
+            file.write_all_at(&data, offset).map_err(failed(Call::Write))?;
             sync_file(&file, sync)?;
         }
         Action::Truncate { bytes, .. } => {
-            let file = OpenOptions::new().write(true).open(&path)?;
-            file.set_len(bytes)?;
+            let file = open(OpenOptions::new().write(true), &path)?;
+            file.set_len(bytes).map_err(failed(Call::Truncate))?;
             sync_file(&file, sync)?;
         }
-        Action::Delete { .. } => fs::remove_file(&path)?,
+        Action::Delete { .. } => fs::remove_file(&path).map_err(failed(Call::Unlink))?,
     }
-    sync_directory(&path, sync)
+    sync_directory(&path, sync).map_err(failed(Call::SyncDirectory))
 }
 
 #[cfg(test)]
@@ -135,7 +162,12 @@ mod tests {
         act(Action::Truncate { file, bytes: 512, sync }).unwrap();
         assert_eq!(versions(&path), [Some(1)]);
         let again = Action::Create { file, bytes: 1, version: 3, sync };
-        assert_eq!(act(again).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let failure = act(again).unwrap_err();
+        assert_eq!(
+            (failure.call, failure.error.kind()),
+            (Call::Open, io::ErrorKind::AlreadyExists)
+        );
+        assert!(failure.again.is_none(), "no sync was made");
         act(Action::Delete { file, sync }).unwrap();
         assert!(!path.exists());
         act(Action::Preallocate { file, bytes: 1024, sync }).unwrap();

@@ -76,6 +76,13 @@ pub(super) fn check_with(
     seen
 }
 
+/// The files of what is mounted.
+pub(super) fn files(mnt: &Path) -> Vec<ObservedFile> {
+    let mut seen = Observation::default();
+    read_tree(mnt, "", 0, &mut seen);
+    seen.files
+}
+
 /// Adds the files below a directory; one that cannot be read is a file with its error.
 fn read_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
     let entries = match fs::read_dir(root.join(within)) {
@@ -130,7 +137,7 @@ fn read_file(root: &Path, path: String) -> ObservedFile {
 }
 
 /// A file is made, synced and deleted.
-fn use_it(mnt: &Path) -> io::Result<()> {
+pub(super) fn use_it(mnt: &Path) -> io::Result<()> {
     let path = mnt.join("usable");
     let file = File::create_new(&path)?;
     io::Write::write_all(&mut &file, b"usable")?;

@@ -3,8 +3,9 @@
 use super::message::{Description, Features, Op, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{
-    Completion, DeviceError, DeviceOptions, Discarded, Outcome, Piece, Request as ModelRequest,
-    SECTOR_BYTES, Store, UnknownModel, View, VirtualDevice, WriteLog, builtin,
+    Completion, DeviceError, DeviceOptions, Discarded, Fault, Outcome, Piece,
+    Request as ModelRequest, SECTOR_BYTES, Store, Strike, UnknownModel, View, VirtualDevice,
+    WriteLog, builtin,
 };
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
@@ -40,7 +41,7 @@ impl DiskOrder<'_> {
     /// # Errors
     /// Where there is no such model, it cannot have this size, or its file cannot be made.
     pub fn make(&self, seed: u64) -> Result<ModelledDisk, DiskOrderError> {
-        self.made(seed, None)
+        self.made(self.device(seed)?, None)
     }
 
     /// The same, and its writes go into `log`.
@@ -48,7 +49,20 @@ impl DiskOrder<'_> {
     /// # Errors
     /// As [`make`](Self::make).
     pub fn make_logged(&self, seed: u64, log: WriteLog) -> Result<ModelledDisk, DiskOrderError> {
-        self.made(seed, Some(log))
+        self.made(self.device(seed)?, Some(log))
+    }
+
+    /// The same, and these faults strike.
+    ///
+    /// # Errors
+    /// As [`make`](Self::make).
+    pub fn make_faulty(
+        &self,
+        seed: u64,
+        log: WriteLog,
+        faults: Vec<Fault>,
+    ) -> Result<ModelledDisk, DiskOrderError> {
+        self.made(self.device_with(seed, faults)?, Some(log))
     }
 
     /// The model with contents that are there already, as they are after the writes of `log` that
@@ -73,14 +87,21 @@ impl DiskOrder<'_> {
 
     /// The device alone, without contents.
     pub(crate) fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
+        self.device_with(seed, Vec::new())
+    }
+
+    fn device_with(&self, seed: u64, faults: Vec<Fault>) -> Result<VirtualDevice, DiskOrderError> {
         let sheet = builtin(self.model)?;
-        let options =
-            DeviceOptions { size_bytes: Some(self.size_bytes), seed, ..DeviceOptions::default() };
+        let size_bytes = Some(self.size_bytes);
+        let options = DeviceOptions { size_bytes, seed, faults, ..DeviceOptions::default() };
         Ok(VirtualDevice::new(&sheet, &options)?)
     }
 
-    fn made(&self, seed: u64, log: Option<WriteLog>) -> Result<ModelledDisk, DiskOrderError> {
-        let device = self.device(seed)?;
+    fn made(
+        &self,
+        device: VirtualDevice,
+        log: Option<WriteLog>,
+    ) -> Result<ModelledDisk, DiskOrderError> {
         let store = match self.store_dir {
             None => Store::in_memory(self.size_bytes, Discarded::Zeros),
             Some(dir) => {
@@ -200,6 +221,12 @@ impl<C: Contents> ModelledDisk<C> {
             |_| Outstanding { request: ModelRequest::flush(0), submitted_ns: 0, data: Vec::new() };
         let outstanding = (0..device.queue_depth()).map(nothing).collect();
         Self { device, contents, log, ahead_ns: 0, has_discard: true, outstanding }
+    }
+
+    /// The first requests that a fault has struck, and how many there were in all.
+    #[must_use]
+    pub fn strikes(&self) -> (&[Strike], u64) {
+        self.device.strikes()
     }
 
     /// What is on it, and its log.
@@ -331,7 +358,7 @@ fn model_request(request: &Request) -> Option<ModelRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_vdisk::{EntryKind, Fault, FaultKind};
+    use fsarena_vdisk::{EntryKind, FaultKind};
 
     const SIZE_BYTES: u64 = 1 << 30;
 
