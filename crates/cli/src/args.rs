@@ -12,6 +12,7 @@ mod machine;
 mod results;
 mod run;
 mod safety;
+mod safety_medium_errors;
 mod safety_sequences;
 mod safety_states;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use results::{
 };
 pub use run::RunArgs;
 pub use safety::{SafetyArgs, SafetyCommand};
+pub use safety_medium_errors::MediumErrorsArgs;
 pub use safety_sequences::{LitmusArgs, SequencesArgs};
 pub use safety_states::{
     KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,

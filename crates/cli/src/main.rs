@@ -61,6 +61,9 @@ fn main() -> ExitCode {
         Command::Safety(args) => match (&args.command, &args.application) {
             (Some(SafetyCommand::Sequences(args)), _) => commands::safety_sequences::run(args),
             (Some(SafetyCommand::Litmus(args)), _) => commands::safety_sequences::run_litmus(args),
+            (Some(SafetyCommand::MediumErrors(args)), _) => {
+                commands::safety_medium_errors::run(args)
+            }
             (Some(SafetyCommand::KeptStates(command)), _) => commands::safety_states::run(command),
             (None, Some(names)) => commands::safety_application::run(&args, names),
             (None, None) => commands::safety::run(&args),

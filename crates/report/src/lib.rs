@@ -27,6 +27,7 @@ pub mod json;
 mod labels;
 mod ledger;
 mod lists;
+mod medium_errors;
 mod notes;
 pub mod page;
 mod phases;
@@ -73,6 +74,7 @@ pub use lists::{
     ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, contents_text,
     dataset_text, datasets_table, devices_table, experiments_table, merged_table, runs_list,
 };
+pub use medium_errors::{MediumErrorHead, MediumErrorRow, medium_errors_text};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};

@@ -1,6 +1,7 @@
 //! Arguments of `fsarena safety`.
 
 use super::KeptStatesCommand;
+use super::safety_medium_errors::MediumErrorsArgs;
 use super::safety_sequences::{LitmusArgs, SequencesArgs};
 use clap::{Args, Subcommand};
 
@@ -73,6 +74,8 @@ pub enum SafetyCommand {
     Sequences(SequencesArgs),
     /// Ask what of unsynced work may be seen: appends, replaced and created files.
     Litmus(LitmusArgs),
+    /// Let writes of the work fail with an I/O error, and look who was told and what is lost.
+    MediumErrors(MediumErrorsArgs),
     #[command(flatten)]
     KeptStates(KeptStatesCommand),
 }
@@ -98,4 +101,5 @@ Examples:
   fsarena safety --fs ext4,xfs --on vdisk:8G:model=hdd-2007 --seconds 60 --runs 3
   fsarena safety --fs ext2,jfs,reiserfs --on virtual:4G:model=hdd-2003 --runs 3
   fsarena safety sequences --length 1 --fs ext4,xfs,btrfs
-  fsarena safety litmus --fs ext4,xfs,btrfs";
+  fsarena safety litmus --fs ext4,xfs,btrfs
+  fsarena safety medium-errors --fs ext4,xfs,btrfs";

@@ -26,6 +26,7 @@ pub mod safety;
 pub mod safety_application;
 mod safety_hunt;
 mod safety_keep;
+pub mod safety_medium_errors;
 pub mod safety_sequences;
 pub mod safety_states;
 pub mod schema;

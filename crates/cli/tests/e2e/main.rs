@@ -54,6 +54,7 @@ mod support;
 mod virtual_golden;
 mod virtual_safety;
 mod virtual_safety_application;
+mod virtual_safety_medium_errors;
 mod virtual_safety_run;
 mod virtual_safety_sequences;
 mod virtual_trials;
