@@ -104,6 +104,13 @@ fn done(task: &CrashTask, mnt: &Path) -> Result<String, CrashError> {
     }
 }
 
+/// Whether two states of a file system of this name can be looked at at one time under one kernel:
+/// they have the same UUID.
+#[must_use]
+pub fn is_side_by_side(fs_name: &str) -> bool {
+    mounting::is_side_by_side(fs_name)
+}
+
 /// Programs that a check of a file system of this name needs.
 pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
     mounting::programs(fs_name)

@@ -3,8 +3,8 @@
 //! device.
 //!
 //! Two processes of this program end with this one: one serves the disk, one mounts. A mount that
-//! does not end is ended by the end of the disk. States are not looked at side by side: kernels
-//! refuse a second file system with the same UUID.
+//! does not end is ended by the end of the disk. Two states are looked at at one time, with two
+//! processes each, but of file systems of which kernels refuse a second one with the same UUID.
 
 use crate::crash_check::{Checked, ToCheck};
 use crate::disk::DiskOrder;
@@ -12,7 +12,7 @@ use crate::native::states::{StateToServe, read_log, write_states};
 use fsarena_devices::TargetError;
 use fsarena_devices::claim::NativeDisk;
 use fsarena_executor::crash::{
-    CrashCheck, CrashTask, CrashWork, NativeAnswer, NativeRequest, WorkRecord,
+    CrashCheck, CrashTask, CrashWork, NativeAnswer, NativeRequest, WorkRecord, is_side_by_side,
 };
 use fsarena_model::contender::FsLevel;
 use fsarena_process::partner::Partner;
@@ -23,7 +23,8 @@ use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Hidden argument of this program.
@@ -32,6 +33,8 @@ const ARGUMENT: &str = "crash_executor";
 const PREPARATION_LIMIT: Duration = Duration::from_secs(600);
 /// Of a state: its mounts, its check, its repair.
 const STATE_LIMIT: Duration = Duration::from_secs(120);
+/// States that are looked at at one time.
+const LANES: usize = 2;
 /// Of what ends by itself.
 const END_LIMIT: Duration = Duration::from_secs(30);
 /// So often it is asked whether to stop.
@@ -117,7 +120,7 @@ pub fn look_at_state_natively(
     how: &NativeCheck<'_>,
     log: &WriteLog,
     (state, recovery): StateToServe<'_>,
-    stop: &dyn Fn() -> bool,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Observation, NativeCrashError> {
     let one = ToCheck { state, recovery, is_logged: false };
     let how = NativeCheck { is_detailed: true, ..*how };
@@ -128,7 +131,7 @@ pub fn look_at_state_natively(
 pub(crate) fn check(
     how: &NativeCheck<'_>,
     (log, states): (&WriteLog, &[ToCheck<'_>]),
-    stop: &dyn Fn() -> bool,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Checked>, NativeCrashError> {
     if states.is_empty() {
         return Ok(Vec::new());
@@ -139,12 +142,37 @@ pub(crate) fn check(
     let to_serve: Vec<StateToServe<'_>> =
         states.iter().map(|one| (one.state, one.recovery)).collect();
     write_states(&states_dir, log, &to_serve).map_err(io_of("crash states"))?;
-    let mut checker = Checker { how, scratch: &scratch, states_dir, pair: None };
+    let lanes = if is_side_by_side(&how.fs.name) { LANES.min(states.len()) } else { 1 };
+    let next = AtomicUsize::new(0);
+    let lane = || {
+        let mut checker =
+            Checker { how, dir: scratch.dir.path(), states_dir: &states_dir, pair: None };
+        let mut seen = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = states.get(number) else { return Ok(seen) };
+            let place = u32::try_from(number).unwrap_or(u32::MAX);
+            match checker.check(place, one.is_logged, stop) {
+                Ok(checked) => seen.push((number, checked)),
+                Err(error) => {
+                    // The others do not begin another one.
+                    next.store(states.len(), Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+    };
+    let done: Vec<Result<Vec<(usize, Checked)>, NativeCrashError>> = thread::scope(|scope| {
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        let ended = || NativeCrashError::Failed("a thread has panicked".to_owned());
+        lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|_| Err(ended()))).collect()
+    });
     let mut all = Vec::with_capacity(states.len());
-    for (number, one) in (0..).zip(states) {
-        all.push(checker.check(number, one.is_logged, stop)?);
+    for seen in done {
+        all.extend(seen?);
     }
-    Ok(all)
+    all.sort_by_key(|(number, _)| *number);
+    Ok(all.into_iter().map(|(_, checked)| checked).collect())
 }
 
 /// A directory with an empty one on which is mounted.
@@ -168,8 +196,9 @@ impl Scratch {
 /// did not end.
 struct Checker<'c> {
     how: &'c NativeCheck<'c>,
-    scratch: &'c Scratch,
-    states_dir: PathBuf,
+    /// For what it mounts on, and logs.
+    dir: &'c Path,
+    states_dir: &'c Path,
     pair: Option<(Mounter, NativeDisk)>,
 }
 
@@ -207,7 +236,7 @@ impl Checker<'_> {
         let mut seen: Vec<Observation> = serde_json::from_str(&text).map_err(failed)?;
         let mut seen = seen.pop().unwrap_or_default();
         let log = if is_logged {
-            let file = self.scratch.dir.path().join(format!("recovered-{number}"));
+            let file = self.dir.join(format!("recovered-{number}"));
             let began_ns = disk.log(&file)?.began_ns;
             for mount in &mut seen.mounts {
                 mount.began_ns = mount.began_ns.saturating_sub(began_ns);
@@ -222,8 +251,11 @@ impl Checker<'_> {
 
     fn start(&self) -> Result<(Mounter, NativeDisk), NativeCrashError> {
         let model = (self.how.disk.model, self.how.disk.size_bytes);
-        let disk = NativeDisk::of_states(model, &new_name(), &self.states_dir)?;
-        Ok((Mounter::start(&self.scratch.mnt)?, disk))
+        let name = new_name();
+        let disk = NativeDisk::of_states(model, &name, self.states_dir)?;
+        let mnt = self.dir.join(name);
+        fs::create_dir(&mnt).map_err(io_of("a directory to mount on"))?;
+        Ok((Mounter::start(&mnt)?, disk))
     }
 }
 

@@ -42,7 +42,8 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     }
     let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
+    let (contenders, not_run) =
+        contenders(&args.fs, &args.on, &mut kernels, (own.path(), AllowedDevices::Modelled))?;
     hold_apart(&contenders)?;
     for line in &not_run {
         say!("not run: {line}");
@@ -154,13 +155,30 @@ pub(super) fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHea
     })
 }
 
-/// What is not there yet for the kernel of this machine.
-pub(super) fn refuse_native(contenders: &[Contender], what: &str) -> Result<()> {
-    if contenders.iter().all(|contender| contender.levels.device.is_virtual()) {
-        return Ok(());
+/// On which devices it can be done.
+#[derive(Clone, Copy)]
+pub(super) enum AllowedDevices {
+    /// On any modelled disk, of a guest or of this machine.
+    Modelled,
+    /// In guests alone; what it is that is done there.
+    Guests(&'static str),
+}
+
+impl AllowedDevices {
+    fn check(self, contenders: &[Contender]) -> Result<()> {
+        let guest = "write --on virtual:8G:model=hdd-2007";
+        let mut devices = contenders.iter().map(|one| &one.levels.device);
+        let what = match self {
+            Self::Modelled if devices.all(DeviceLevel::is_modelled) => return Ok(()),
+            Self::Guests(_) if devices.all(DeviceLevel::is_virtual) => return Ok(()),
+            Self::Modelled => format!(
+                "--on: power is cut on modelled disks alone; {guest}, or --on \
+                 vdisk:8G:model=hdd-2007 as root"
+            ),
+            Self::Guests(what) => format!("--on: {what} in guests alone; {guest}"),
+        };
+        Err(Usage(what).into())
     }
-    let remedy = "write --on virtual:8G:model=hdd-2007";
-    Err(Usage(format!("--on: {what} in guests alone; {remedy}")).into())
 }
 
 /// One table is of one kernel and one time.
@@ -201,7 +219,7 @@ pub(super) fn contenders(
     fs: &str,
     on: &str,
     kernels: &mut Kernels,
-    own: &Path,
+    (own, allowed): (&Path, AllowedDevices),
 ) -> Result<(Vec<Contender>, Vec<String>)> {
     let experiment = fsarena_plan::parse(EXPERIMENT, "safety")?;
     let overrides =
@@ -212,11 +230,7 @@ pub(super) fn contenders(
     }
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
-    if !plan.contenders.iter().all(|one| one.levels.device.is_modelled()) {
-        let what = "--on: power is cut on modelled disks alone; write --on \
-                    virtual:8G:model=hdd-2007, or --on vdisk:8G:model=hdd-2007 as root";
-        return Err(Usage(what.to_owned()).into());
-    }
+    allowed.check(&plan.contenders)?;
     let roots = fsarena_metrics::Roots::default();
     fsarena_runner::drop_unavailable(&mut plan, context::is_root(), &roots, kernels);
     let not_run: Vec<String> = plan

@@ -1,6 +1,6 @@
 //! `fsarena safety medium-errors`: writes of the work fail, and who is told of it.
 
-use super::safety::{CASES_MOST, SECOND_NS, contenders, list};
+use super::safety::{AllowedDevices, CASES_MOST, SECOND_NS, contenders, list};
 use crate::args::MediumErrorsArgs;
 use crate::context::{self, exit};
 use anyhow::{Context as _, Result};
@@ -40,9 +40,14 @@ struct Group {
 
 pub fn run(args: &MediumErrorsArgs) -> Result<ExitCode> {
     let kinds = list(&args.workload, "--workload", Kind::from_name)?;
-    let own = tempfile::tempdir().context("a directory for the guests")?;
+    let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) = contenders(&args.fs, &args.on, &mut kernels, own.path())?;
+    let (contenders, not_run) = contenders(
+        &args.fs,
+        &args.on,
+        &mut kernels,
+        (own.path(), AllowedDevices::Guests("errors of the medium are made")),
+    )?;
     for line in &not_run {
         say!("not run: {line}");
     }

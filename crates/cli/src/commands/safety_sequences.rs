@@ -1,7 +1,7 @@
 //! `fsarena safety sequences` and `fsarena safety litmus`: short programs, each on a file system of
 //! its own, and every state that a power cut may leave of it.
 
-use super::safety::{LIMIT, contenders, is_stop, list, refuse_native};
+use super::safety::{AllowedDevices, LIMIT, contenders, is_stop, list};
 use crate::args::{LitmusArgs, SequencesArgs};
 use crate::context::{self, exit};
 use anyhow::{Context as _, Result};
@@ -56,8 +56,12 @@ impl Campaign<'_> {
     ) -> Result<(SequenceHead, Vec<R>, ExitCode)> {
         let own = context::scratch_dir()?;
         let mut kernels = Kernels::new(context::kernels()?);
-        let (contenders, not_run) = contenders(self.fs, self.on, &mut kernels, own.path())?;
-        refuse_native(&contenders, "sequences are carried out")?;
+        let (contenders, not_run) = contenders(
+            self.fs,
+            self.on,
+            &mut kernels,
+            (own.path(), AllowedDevices::Guests("sequences are carried out")),
+        )?;
         for line in &not_run {
             say!("not run: {line}");
         }

@@ -141,7 +141,7 @@ fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
 fn seen_in_guest(
     state: &KeptState,
     contents: &KeptContents,
-    stop: &dyn Fn() -> bool,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Observation> {
     let own = context::scratch_dir()?;
     let kernel = kernel_of(state, own.path())?;
@@ -165,7 +165,7 @@ fn seen_in_guest(
 fn seen_natively(
     state: &KeptState,
     contents: &KeptContents,
-    stop: &dyn Fn() -> bool,
+    stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Observation> {
     let release = context::kernel_release();
     if release != state.kernel {

@@ -173,7 +173,7 @@ fn virtual_safety_refuses_what_cannot_be() {
     for (args, said) in [
         (&["--workload", "all"][..], "--workload: \"all\" is none"),
         (&["--state", "lying"], "--state: \"lying\" is none"),
-        (&["--on", "ram:1G"], "power is cut in guests alone"),
+        (&["--on", "ram:1G"], "power is cut on modelled disks alone"),
         (&["--fs", "nonsense"], "nonsense"),
         (&["--state", "torn,torn"], "--state: \"torn\" is named twice"),
         (&["--state", "torn,prefix", "--points", "1"], "--points: 1 for 2 states"),

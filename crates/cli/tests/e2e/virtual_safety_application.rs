@@ -196,7 +196,7 @@ fn virtual_safety_application_refuses_what_cannot_be() {
         (2, &["--application", "git,git"], "--application: \"git\" is named twice"),
         (2, &["--application", "git", "--workload", "synced"], "cannot be used with"),
         (2, &["--application", "maildir", "--state", "lying"], "--state: \"lying\" is none"),
-        (2, &["--application", "maildir", "--on", "ram:1G"], "power is cut in guests alone"),
+        (2, &["--application", "maildir", "--on", "ram:1G"], "applications work in guests alone"),
         (
             1,
             &["--application", &needy],

@@ -73,7 +73,7 @@ fn shown(guests: &Guests) {
     }
 }
 
-/// Outside of guests nothing is cut, and the report says why.
+/// But on modelled disks nothing is cut, and the report says why.
 #[test]
 fn virtual_safety_run_says_whose_power_is_not_cut() {
     let env = TestEnv::new();
@@ -84,7 +84,7 @@ fn virtual_safety_run_says_whose_power_is_not_cut() {
          phases = [\"create\"]\n[safety]\n"
     );
     let file = env.write("cut.toml", &text);
-    let why = "power is cut in guests alone";
+    let why = "power is cut on modelled disks alone";
     env.run(&["run", &file, "--no-report"]).good().says(&["power cuts of", why]);
     env.run(&["show", "1"]).good().says(&["not run", why]);
     let file = env.write("cut.toml", &text.replace("[safety]", "[safety]\nstates = \"lying\""));

@@ -68,7 +68,7 @@ fn virtual_safety_sequences_refuse_what_cannot_be() {
     let Some(guests) = Guests::new() else { return };
     for (args, said) in [
         (&["sequences", "--length", "3"][..], "--length"),
-        (&["sequences", "--on", "ram:1G"], "power is cut in guests alone"),
+        (&["sequences", "--on", "ram:1G"], "sequences are carried out in guests alone"),
         (&["litmus", "--litmus", "none"], "--litmus: \"none\" is none"),
         (&["--runs", "2", "litmus"], "litmus"),
     ] {

@@ -32,6 +32,15 @@ const fn fsck(program: &'static str, args: &'static [&'static str], clean: &'sta
     Fsck { program, args, clean }
 }
 
+/// See [`Recovery`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SideBySide {
+    Never,
+    Always,
+    /// With this option of a mount.
+    With(&'static str),
+}
+
 /// What of recovery is peculiar to a file system.
 struct Recovery {
     names: &'static [&'static str],
@@ -42,6 +51,8 @@ struct Recovery {
     repair: Option<Fsck>,
     /// Its documents ask for the repair before the mount.
     is_repaired_first: bool,
+    /// Whether two of the same UUID can be mounted at one time, and what the second needs for it.
+    side_by_side: SideBySide,
     /// Words of the repair where it cannot replay the journal and goes on without: its exit code is
     /// that of success then.
     replay_failed: Option<&'static str>,
@@ -54,6 +65,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("e2fsck", &["-fn"], &[0])),
         repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
         is_repaired_first: false,
+        side_by_side: SideBySide::Always,
         replay_failed: None,
     },
     Recovery {
@@ -62,6 +74,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("e2fsck", &["-fn"], &[0])),
         repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
         is_repaired_first: true,
+        side_by_side: SideBySide::Always,
         replay_failed: None,
     },
     Recovery {
@@ -70,6 +83,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("xfs_repair", &["-n"], &[0])),
         repair: Some(fsck("xfs_repair", &["-L"], &[0])),
         is_repaired_first: false,
+        side_by_side: SideBySide::With("nouuid"),
         replay_failed: None,
     },
     Recovery {
@@ -78,6 +92,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("btrfs", &["check", "--readonly"], &[0])),
         repair: None,
         is_repaired_first: false,
+        side_by_side: SideBySide::Never,
         replay_failed: None,
     },
     Recovery {
@@ -86,6 +101,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("jfs_fsck", &["-n"], &[0])),
         repair: Some(fsck("jfs_fsck", &["-a"], &[0, 1])),
         is_repaired_first: true,
+        side_by_side: SideBySide::Never,
         replay_failed: Some("logredo failed"),
     },
     Recovery {
@@ -94,6 +110,7 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("reiserfsck", &["--check", "-y"], &[0])),
         repair: Some(fsck("reiserfsck", &["--fix-fixable", "-y"], &[0, 1])),
         is_repaired_first: false,
+        side_by_side: SideBySide::Never,
         replay_failed: None,
     },
 ];
@@ -105,6 +122,7 @@ const UNKNOWN: Recovery = Recovery {
     check: None,
     repair: None,
     is_repaired_first: false,
+    side_by_side: SideBySide::Never,
     replay_failed: None,
 };
 
@@ -119,6 +137,12 @@ pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
     let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
     let both = known.map(|recovery| [recovery.check, recovery.repair]);
     both.into_iter().flatten().flatten().map(|fsck| fsck.program)
+}
+
+/// Whether two states of a file system of this name can be looked at at one time under one kernel.
+pub(super) fn is_side_by_side(name: &str) -> bool {
+    let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
+    known.is_some_and(|recovery| recovery.side_by_side != SideBySide::Never)
 }
 
 /// A disk of the guest.
@@ -219,6 +243,9 @@ impl<'a> FileSystemOn<'a> {
                 Some((key, value)) => fsconfig_set_string(&context, key, value)?,
                 None => fsconfig_set_flag(&context, option)?,
             }
+        }
+        if let (SideBySide::With(option), false) = (self.recovery.side_by_side, self.is_in_guest) {
+            fsconfig_set_flag(&context, option)?;
         }
         fsconfig_create(&context)?;
         let mounted = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;

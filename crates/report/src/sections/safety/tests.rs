@@ -17,7 +17,7 @@ fn sample() -> (Sample, SafetyView) {
     let mut sample = Sample::with_labels(&LABELS, vec![records::small_files()], 6);
     let mut safety = crash::plan();
     safety.runs = 10;
-    let reason = "power is cut in guests alone".to_owned();
+    let reason = "power is cut on modelled disks alone".to_owned();
     safety.not_run.push(SafetyNotRun { contender: 3, reason });
     sample.header.plan.safety = Some(safety);
     let header = &sample.header;
@@ -50,7 +50,7 @@ fn a_row_a_contender_beside_its_speed() {
     assert!(charts[0].inline.contains("may lose 38.1 s (median), 61.0 s at most"), "{charts:?}");
     let page = html_of(&section);
     for said in [
-        "Power cuts of tmpfs: not run: power is cut in guests alone",
+        "Power cuts of tmpfs: not run: power is cut on modelled disks alone",
         "xfs, synced: no record: the guest ended without a record",
         "59 of 60 crash runs are done",
     ] {

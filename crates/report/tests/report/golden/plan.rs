@@ -60,7 +60,7 @@ fn shown(plan: &RunPlan, width: usize) -> String {
 #[test]
 fn a_plan_with_crash_runs() {
     let mut plan = sample(Rule::Fixed { blocks: 2 });
-    let reason = "power is cut in guests alone".to_owned();
+    let reason = "power is cut on modelled disks alone".to_owned();
     let not_run = vec![SafetyNotRun { contender: 3, reason }];
     plan.safety = Some(SafetyPlan { not_run, ..crash::plan() });
     let cost = PlanCost { crash_runs_s: Some(33.0), ..cost(&plan) };
