@@ -146,7 +146,7 @@ pub(crate) fn check(
     let next = AtomicUsize::new(0);
     let lane = || {
         let mut checker =
-            Checker { how, dir: scratch.dir.path(), states_dir: &states_dir, pair: None };
+            Checker { how, dir: scratch.dir.path(), states: (&states_dir, lanes > 1), pair: None };
         let mut seen = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -198,7 +198,8 @@ struct Checker<'c> {
     how: &'c NativeCheck<'c>,
     /// For what it mounts on, and logs.
     dir: &'c Path,
-    states_dir: &'c Path,
+    /// Where the states are, and whether others are shown beside them.
+    states: (&'c Path, bool),
     pair: Option<(Mounter, NativeDisk)>,
 }
 
@@ -252,7 +253,7 @@ impl Checker<'_> {
     fn start(&self) -> Result<(Mounter, NativeDisk), NativeCrashError> {
         let model = (self.how.disk.model, self.how.disk.size_bytes);
         let name = new_name();
-        let disk = NativeDisk::of_states(model, &name, self.states_dir)?;
+        let disk = NativeDisk::of_states(model, &name, self.states)?;
         let mnt = self.dir.join(name);
         fs::create_dir(&mnt).map_err(io_of("a directory to mount on"))?;
         Ok((Mounter::start(&mnt)?, disk))

@@ -20,6 +20,9 @@ pub struct ServedDisk {
     /// Directory with crash states that can take the place of the disk.
     #[serde(default)]
     pub states_dir: Option<PathBuf>,
+    /// Another one is served at the same time: who waits awake takes the time of that.
+    #[serde(default)]
+    pub is_beside_another: bool,
 }
 
 /// What was served since the last question that began a new count.

@@ -30,6 +30,7 @@ impl NullDisk {
             socket: format!("{name}-vdisk"),
             is_logged: false,
             states_dir: None,
+            is_beside_another: false,
         };
         let mut disk = HeldDisk::begin(&told)?;
         disk.attach(&name)?;
@@ -65,7 +66,7 @@ impl NativeDisk {
         name: &str,
         seed: u64,
     ) -> Result<Self, TargetError> {
-        let disk = Self::begin((model, size_bytes), name, None)?;
+        let disk = Self::begin((model, size_bytes), name, (None, false))?;
         disk.disk.see_flushes(&disk.device, &disk.told.socket)?;
         slower_than(&disk.level(), floor_ns(&disk.device)?)?;
         served::fresh(&disk.told.socket, seed)?;
@@ -73,22 +74,24 @@ impl NativeDisk {
         Ok(disk)
     }
 
-    /// The crash states of a directory; none is shown yet.
+    /// The crash states of a directory; none is shown yet. Whether other ones are shown beside them
+    /// is said, because who waits awake takes their time.
     ///
     /// # Errors
     /// What is missing, or states that cannot be read.
     pub fn of_states(
         (model, size_bytes): (&str, u64),
         name: &str,
-        states_dir: &Path,
+        (states_dir, is_beside_another): (&Path, bool),
     ) -> Result<Self, TargetError> {
-        Self::begin((model, size_bytes), name, Some(states_dir.to_owned()))
+        let states_dir = Some(states_dir.to_owned());
+        Self::begin((model, size_bytes), name, (states_dir, is_beside_another))
     }
 
     fn begin(
         (model, size_bytes): (&str, u64),
         name: &str,
-        states_dir: Option<PathBuf>,
+        (states_dir, is_beside_another): (Option<PathBuf>, bool),
     ) -> Result<Self, TargetError> {
         let told = ServedDisk {
             model: model.to_owned(),
@@ -97,6 +100,7 @@ impl NativeDisk {
             socket: format!("{name}-vdisk"),
             is_logged: states_dir.is_none(),
             states_dir,
+            is_beside_another,
         };
         let mut disk = HeldDisk::begin(&told)?;
         disk.attach(name)?;

@@ -84,6 +84,7 @@ impl Kind for Vdisk {
             socket: format!("{}-vdisk", order.name),
             is_logged: false,
             states_dir: None,
+            is_beside_another: false,
         };
         let mut disk = HeldDisk::begin(&told)?;
         disk.attach(order.name)?;

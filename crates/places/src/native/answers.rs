@@ -76,7 +76,7 @@ fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
     let address = SocketAddr::from_abstract_name(told.socket.as_bytes());
     let listener = address.and_then(|address| UnixListener::bind_addr(&address));
     let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
-    let shared = Arc::new(Mutex::new(Served::new(told.size_bytes)));
+    let shared = Arc::new(Mutex::new(Served::new(told.size_bytes, told.is_beside_another)));
     Ok(Begun { shared, told, states, listener })
 }
 

@@ -31,6 +31,8 @@ pub(super) struct Served {
     /// The same in ns of CLOCK_MONOTONIC.
     pub(super) began_ns: u64,
     pub(super) size_bytes: u64,
+    /// Who waits awake takes the time of another disk's process.
+    is_beside_another: bool,
     /// By tag.
     taken: Vec<Option<Taken>>,
     free: Vec<u32>,
@@ -57,13 +59,14 @@ struct Waiting {
 }
 
 impl Served {
-    pub(super) fn new(size_bytes: u64) -> Self {
+    pub(super) fn new(size_bytes: u64, is_beside_another: bool) -> Self {
         Self {
             disk: None,
             late: Lateness::default(),
             began: Instant::now(),
             began_ns: 0,
             size_bytes,
+            is_beside_another,
             taken: Vec::new(),
             free: Vec::new(),
             waiting: VecDeque::new(),
@@ -308,6 +311,10 @@ impl Served {
         self.free.clear();
     }
 
+    fn awake_after(&self) -> Duration {
+        if self.is_beside_another { Duration::ZERO } else { AWAKE_AFTER }
+    }
+
     /// How long nothing will be done by the disk; `None`: until it is asked for something.
     fn quiet_ns(&self) -> Option<u64> {
         let next_ns = self.disk.as_ref()?.next_event_ns()?;
@@ -338,17 +345,17 @@ pub(super) fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), 
     // When something was asked or answered last.
     let mut asked = Instant::now();
     loop {
-        let quiet_ns = {
+        let (quiet_ns, awake_after) = {
             let mut served = shared.lock().unwrap_or_else(PoisonError::into_inner);
             if served.complete(fuse) {
                 asked = Instant::now();
             }
-            served.quiet_ns()
+            (served.quiet_ns(), served.awake_after())
         };
         let got = match rustix::io::read(fuse, &mut buffer) {
             Ok(0) | Err(Errno::NODEV) => return Ok(()),
             Ok(bytes) => bytes,
-            Err(Errno::AGAIN) if asked.elapsed() < AWAKE_AFTER => {
+            Err(Errno::AGAIN) if asked.elapsed() < awake_after => {
                 std::hint::spin_loop();
                 continue;
             }
