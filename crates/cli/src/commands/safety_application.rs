@@ -4,13 +4,13 @@
 use super::safety::{
     AllowedDevices, CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, head, is_stop, list,
 };
+use super::safety_guest::guest_of;
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
-use anyhow::{Context as _, Result};
-use fsarena_model::contender::{Contender, DeviceLevel};
+use anyhow::Result;
+use fsarena_model::contender::Contender;
 use fsarena_places::application_run::{ApplicationOrder, ApplicationRun, application_run};
-use fsarena_places::disk::DiskOrder;
-use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_places::guest::Program;
 use fsarena_places::kernel::Kernels;
 use fsarena_process::cmd::SearchPath;
 use fsarena_report::{
@@ -184,20 +184,10 @@ impl Job<'_> {
         classes: &[Class],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<ApplicationRun> {
-        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } =
-            &contender.levels.device
-        else {
-            anyhow::bail!("{} is in no guest", contender.label);
-        };
-        let found = self
-            .kernels
-            .named(kernel, |named| named.binary().to_owned())
-            .context("its guest kernel is gone")?;
-        let options =
-            GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
+        let (disk, options) = guest_of(contender, self.kernels, LIMIT)?;
         let order = ApplicationOrder {
             fs: &contender.levels.fs,
-            disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: None },
+            disk,
             options: &options,
             program: self.program,
             application: self.application,

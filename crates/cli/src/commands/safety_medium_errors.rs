@@ -1,11 +1,11 @@
 //! `fsarena safety medium-errors`: writes of the work fail, and who is told of it.
 
 use super::safety::{AllowedDevices, CASES_MOST, SECOND_NS, contenders, list};
+use super::safety_guest::guest_of;
 use crate::args::MediumErrorsArgs;
 use crate::context::{self, exit};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use fsarena_model::contender::{Contender, DeviceLevel};
-use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kernel::Kernels;
 use fsarena_places::medium_error_run::{
@@ -177,20 +177,10 @@ impl Job<'_> {
         seed: u64,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<MediumErrorRun> {
-        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } =
-            &contender.levels.device
-        else {
-            anyhow::bail!("{} is in no guest", contender.label);
-        };
-        let found = self
-            .kernels
-            .named(kernel, |named| named.binary().to_owned())
-            .context("its guest kernel is gone")?;
-        let options =
-            GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
+        let (disk, options) = guest_of(contender, self.kernels, LIMIT)?;
         let order = MediumErrorOrder {
             fs: &contender.levels.fs,
-            disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: None },
+            disk,
             options: &options,
             program: self.program,
             kind: self.kind,

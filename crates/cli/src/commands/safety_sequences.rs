@@ -2,13 +2,13 @@
 //! its own, and every state that a power cut may leave of it.
 
 use super::safety::{AllowedDevices, LIMIT, contenders, is_stop, list};
+use super::safety_guest::guest_of;
 use crate::args::{LitmusArgs, SequencesArgs};
 use crate::context::{self, exit};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_places::crash_run::CrashRunError;
-use fsarena_places::disk::DiskOrder;
-use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_places::guest::Program;
 use fsarena_places::kernel::Kernels;
 use fsarena_places::sequence_run::{
     CrashMoments, SequenceJob, SequenceOrder, SequenceRun, run_sequences,
@@ -132,19 +132,10 @@ impl Campaign<'_> {
         stop: &(dyn Fn() -> bool + Sync),
         take: &(dyn Fn(usize, Result<SequenceRun, CrashRunError>) + Sync),
     ) -> Result<()> {
-        let DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } =
-            &contender.levels.device
-        else {
-            anyhow::bail!("{} is in no guest", contender.label);
-        };
-        let found = kernels
-            .named(kernel, |named| named.binary().to_owned())
-            .context("its guest kernel is gone")?;
-        let options =
-            GuestOptions { syscall_ns: *syscall_ns, limit: LIMIT, ..GuestOptions::new(&found) };
+        let (disk, options) = guest_of(contender, kernels, LIMIT)?;
         let order = SequenceOrder {
             fs: &contender.levels.fs,
-            disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: None },
+            disk,
             options: &options,
             program,
             seed: self.seed,
