@@ -40,10 +40,6 @@ impl<'a> CrashViewDisk<'a> {
         self.log
     }
 
-    pub(crate) fn log(&self) -> Option<&WriteLog> {
-        self.log.as_ref()
-    }
-
     fn write(&mut self, now_ns: u64, sector: u64, data: &[u8]) -> Result<(), DiskError> {
         self.view.write(sector, data)?;
         let sectors = u32::try_from(data.len() as u64 / SECTOR_BYTES).unwrap_or(u32::MAX);
@@ -111,6 +107,10 @@ impl Disk for CrashViewDisk<'_> {
 
     fn next_event_ns(&self) -> Option<u64> {
         (!self.done.is_empty()).then_some(self.now_ns)
+    }
+
+    fn log(&self) -> Option<&WriteLog> {
+        self.log.as_ref()
     }
 }
 

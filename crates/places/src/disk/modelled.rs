@@ -235,32 +235,6 @@ impl<C: Contents> ModelledDisk<C> {
         (self.contents, self.log)
     }
 
-    pub(crate) fn log(&self) -> Option<&WriteLog> {
-        self.log.as_ref()
-    }
-
-    /// The next request that is done by now, with the time at which it was: what a driver in real
-    /// time needs, who is late.
-    ///
-    /// # Errors
-    /// As [`Disk::poll`].
-    pub fn poll_at(&mut self, now_ns: u64) -> Result<Option<(u32, Status, u64)>, DiskError> {
-        let done = self.device.poll(now_ns.saturating_add(self.ahead_ns));
-        if let Some(at_ns) = self.device.power_cut_ns() {
-            let at_ns = at_ns.saturating_sub(self.ahead_ns);
-            return Err(DiskError::PowerCut { at_ns });
-        }
-        let Some(mut done) = done else { return Ok(None) };
-        done.at_ns = done.at_ns.saturating_sub(self.ahead_ns);
-        self.complete(&done)?;
-        let status = match done.outcome {
-            Outcome::MediumError => Status::IoError,
-            // The device says that it is done.
-            Outcome::Done | Outcome::Torn { .. } => Status::Done,
-        };
-        Ok(Some((u32::from(done.tag), status, done.at_ns)))
-    }
-
     /// What became of a request has come to pass: it is in the contents and in the log.
     fn complete(&mut self, done: &Completion) -> Result<(), DiskError> {
         let Outstanding { request, submitted_ns, data } = &self.outstanding[usize::from(done.tag)];
@@ -326,12 +300,33 @@ impl<C: Contents> Disk for ModelledDisk<C> {
         Ok(self.poll_at(now_ns)?.map(|(tag, status, _)| (tag, status)))
     }
 
+    fn poll_at(&mut self, now_ns: u64) -> Result<Option<(u32, Status, u64)>, DiskError> {
+        let done = self.device.poll(now_ns.saturating_add(self.ahead_ns));
+        if let Some(at_ns) = self.device.power_cut_ns() {
+            let at_ns = at_ns.saturating_sub(self.ahead_ns);
+            return Err(DiskError::PowerCut { at_ns });
+        }
+        let Some(mut done) = done else { return Ok(None) };
+        done.at_ns = done.at_ns.saturating_sub(self.ahead_ns);
+        self.complete(&done)?;
+        let status = match done.outcome {
+            Outcome::MediumError => Status::IoError,
+            // The device says that it is done.
+            Outcome::Done | Outcome::Torn { .. } => Status::Done,
+        };
+        Ok(Some((u32::from(done.tag), status, done.at_ns)))
+    }
+
     fn read(&mut self, request: &Request, into: &mut [u8]) -> Result<(), DiskError> {
         Ok(self.contents.read(request.sector, into)?)
     }
 
     fn next_event_ns(&self) -> Option<u64> {
         Some(self.device.next_event_ns()?.saturating_sub(self.ahead_ns))
+    }
+
+    fn log(&self) -> Option<&WriteLog> {
+        self.log.as_ref()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Carries the messages of one connection to the disk behind it.
 
 use super::message::{self, Description, MESSAGE_BYTES, Message, Op, Request, Status, VERSION};
+use fsarena_vdisk::WriteLog;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
@@ -21,6 +22,15 @@ pub trait Disk: Send {
     /// Where nothing will ever be done any more: the guest panics.
     fn poll(&mut self, now_ns: u64) -> Result<Option<(u32, Status)>, DiskError>;
 
+    /// The same with the time at which it was done, ns: what a driver in real time needs, who is
+    /// late.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    fn poll_at(&mut self, now_ns: u64) -> Result<Option<(u32, Status, u64)>, DiskError> {
+        Ok(self.poll(now_ns)?.map(|(tag, status)| (tag, status, now_ns)))
+    }
+
     /// The data of a read that is done.
     ///
     /// # Errors
@@ -29,6 +39,11 @@ pub trait Disk: Send {
 
     /// When to poll next; `None`: not before the next request.
     fn next_event_ns(&self) -> Option<u64>;
+
+    /// What was written to it, where it is logged.
+    fn log(&self) -> Option<&WriteLog> {
+        None
+    }
 }
 
 /// Why a disk does not go on. An error that a device reports to its driver is a [`Status`] instead.

@@ -1,10 +1,9 @@
 //! The process that serves one disk: what it is told, what it is asked, when it ends.
 
 use super::NativeError;
-use super::medium::Medium;
 use super::serve::{Served, serve};
 use super::states::{States, write_log};
-use crate::disk::{CrashViewDisk, DiskOrder, DiskOrderError};
+use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -91,7 +90,7 @@ fn stay_awake() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-fn fresh(told: &ServedDisk, seed: u64) -> Result<Medium, DiskOrderError> {
+fn fresh(told: &ServedDisk, seed: u64) -> Result<Box<dyn Disk>, DiskOrderError> {
     let store_dir = told.store_dir.as_deref();
     let order = DiskOrder { model: &told.model, size_bytes: told.size_bytes, store_dir };
     let disk = if told.is_logged {
@@ -99,7 +98,7 @@ fn fresh(told: &ServedDisk, seed: u64) -> Result<Medium, DiskOrderError> {
     } else {
         order.make(seed)?
     };
-    Ok(Medium::Modelled(Box::new(disk)))
+    Ok(Box::new(disk))
 }
 
 /// A crash state of the directory.
@@ -107,14 +106,14 @@ fn state(
     (told, states): (&ServedDisk, Option<&'static States>),
     number: u32,
     is_logged: bool,
-) -> Result<Medium, NativeError> {
+) -> Result<Box<dyn Disk>, NativeError> {
     let none = || NativeError::Told("it has no crash states".to_owned());
     let view = states.ok_or_else(none)?.view(number)?;
     let disk = match is_logged {
         true => CrashViewDisk::logged(view, told.size_bytes),
         false => CrashViewDisk::new(view, told.size_bytes),
     };
-    Ok(Medium::State(Box::new(disk)))
+    Ok(Box::new(disk))
 }
 
 /// Answers one who asks, if it is root, until it goes.
@@ -160,12 +159,12 @@ fn talk(
 fn log(shared: &Mutex<Served>, file: &Path) -> io::Result<Logged> {
     let served = locked(shared);
     let none = || io::Error::other("the disk has no log");
-    let log = served.disk.as_ref().and_then(Medium::log).ok_or_else(none)?;
+    let log = served.disk.as_ref().and_then(|disk| disk.log()).ok_or_else(none)?;
     write_log(file, log)?;
     Ok(Logged { began_ns: served.began_ns })
 }
 
-fn exchange(shared: &Mutex<Served>, disk: Medium) -> String {
+fn exchange(shared: &Mutex<Served>, disk: Box<dyn Disk>) -> String {
     let began = std::time::Instant::now();
     loop {
         let mut served = locked(shared);

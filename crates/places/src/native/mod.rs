@@ -10,7 +10,6 @@
 
 mod answers;
 mod lateness;
-mod medium;
 mod serve;
 pub(crate) mod states;
 mod wire;

@@ -1,9 +1,8 @@
 //! Requests of the kernel, carried to the disk, and its completions, carried back in their time.
 
 use super::lateness::Lateness;
-use super::medium::Medium;
 use super::wire::{self, Asked, TRANSFER_MAX_BYTES, What, errno};
-use crate::disk::{Op, Request, Status};
+use crate::disk::{Disk, Op, Request, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -24,7 +23,7 @@ const AWAKE_AFTER: Duration = Duration::from_micros(50);
 /// What the thread that serves and the one that answers questions share.
 pub(super) struct Served {
     /// `None`: everything is answered at once, and nothing is kept.
-    pub(super) disk: Option<Medium>,
+    pub(super) disk: Option<Box<dyn Disk>>,
     pub(super) late: Lateness,
     /// When the time of the disk began.
     pub(super) began: Instant,
@@ -81,7 +80,7 @@ impl Served {
     }
 
     /// Another disk, whose time begins now; nothing is outstanding.
-    pub(super) fn exchange(&mut self, disk: Medium) {
+    pub(super) fn exchange(&mut self, disk: Box<dyn Disk>) {
         let depth = disk.description().queue_depth;
         self.disk = Some(disk);
         self.taken = vec![None; depth as usize];
