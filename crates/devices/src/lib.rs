@@ -31,6 +31,7 @@ pub mod sysctl;
 pub mod vet;
 
 use fsarena_filesystems::{FsError, IllegalLevel};
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd::CmdError;
 use std::io;
@@ -107,6 +108,20 @@ pub enum TargetError {
         /// What to do.
         remedy: Option<String>,
     },
+    /// A modelled disk would be late with most of its answers.
+    #[error(
+        "{level}: it answers within {}, which a native disk cannot do here: it takes {} for a \
+         request that is answered at once",
+        micros(*fastest_ns), micros(*floor_ns)
+    )]
+    FasterThanNative {
+        /// The disk.
+        level: DeviceLevel,
+        /// Its fastest answer, ns.
+        fastest_ns: u64,
+        /// The fastest answer that can be had here, ns.
+        floor_ns: u64,
+    },
     /// The user asked to stop; what was begun is removed.
     #[error("{}: stopped", path.display())]
     Stopped {
@@ -152,6 +167,9 @@ impl TargetError {
                 Some("free some space, or name another directory with --image-dir".to_owned())
             }
             Self::State { remedy, .. } => remedy.clone(),
+            Self::FasterThanNative { .. } => {
+                Some("use --on virtual:SIZE:model=MODEL, where time is the model's".to_owned())
+            }
             Self::Mount { .. } => Some("check the mount options of this contender".to_owned()),
             Self::Io { source, .. } => io_remedy(source).map(str::to_owned),
         }
@@ -165,6 +183,10 @@ impl TargetError {
             _ => None,
         }
     }
+}
+
+fn micros(ns: u64) -> String {
+    format!("{}.{} us", ns / 1000, ns % 1000 / 100)
 }
 
 fn io_remedy(error: &io::Error) -> Option<&'static str> {

@@ -11,6 +11,7 @@ use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::in_groups;
+use fsarena_devices::TargetError;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
@@ -144,6 +145,13 @@ impl CrashRunError {
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(self, Self::Guest(GuestError::Stopped) | Self::Native(NativeCrashError::Stopped))
+    }
+
+    /// Whether this machine cannot serve such a disk in the time of its model.
+    #[must_use]
+    pub fn is_faster_than_native(&self) -> bool {
+        let Self::Native(NativeCrashError::Disk(error)) = self else { return false };
+        matches!(error, TargetError::FasterThanNative { .. })
     }
 }
 

@@ -9,7 +9,9 @@ use super::options::{Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
-use fsarena_places::crash_run::{CrashGuests, CrashOrder, CrashPlace, PointsOrder, crash_run};
+use fsarena_places::crash_run::{
+    CrashGuests, CrashOrder, CrashPlace, CrashRunError, PointsOrder, crash_run,
+};
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_safety::oracle::Oracle;
@@ -177,7 +179,13 @@ impl<'a> Bench<'a> {
         let level = FsLevel::plain(fs);
         let [bare, checked] =
             [false, true].map(|has_fsck| self.states_per_s((&level, disk), many, has_fsck));
-        let (bare, checked) = (bare?, checked?);
+        let (bare, checked) = match (bare, checked) {
+            (Err(error), _) | (_, Err(error)) if error.is_faster_than_native() => {
+                verdict.not_run(fs, &error.to_string());
+                return Ok(());
+            }
+            (bare, checked) => (bare?, checked?),
+        };
         let is_missed = least.is_some_and(|least| bare < least);
         let words = match least {
             Some(least) if is_missed => format!("MISSES {least:.0} /s"),
@@ -193,7 +201,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Different states a second, without the time of the work.
-    fn states_per_s(&self, of: (&'a FsLevel, Extent), points: u32, has_fsck: bool) -> Result<f64> {
+    fn states_per_s(
+        &self,
+        of: (&'a FsLevel, Extent),
+        points: u32,
+        has_fsck: bool,
+    ) -> Result<f64, CrashRunError> {
         let ran = crash_run(&self.order(of, 1, points, has_fsck), &|| false)?;
         Ok(ran.different() as f64 / ran.looks_took.as_secs_f64().max(1e-3))
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 const SMALL: [&str; 13] = [
     "safety",
     "--on",
-    "vdisk:1G:model=hdd-2007",
+    "vdisk:1G:model=hdd-laptop",
     "--workload",
     "synced",
     "--seconds",

@@ -5,7 +5,7 @@ use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use rustix::process::{Pid, Signal, kill_process};
 
-const DISK: &str = "vdisk:1G:model=hdd-2007";
+const DISK: &str = "vdisk:1G:model=hdd-laptop";
 
 /// A trial was done, or its disk was late on a busy machine: that is said with figures, and is no
 /// other failure.
@@ -31,7 +31,7 @@ fn runs_on_it(fs: &str) {
     let records = env.records(1);
     assert_eq!(records.len(), 1);
     let record = &records[0];
-    assert_eq!(record.device["model"], "hdd-2007");
+    assert_eq!(record.device["model"], "hdd-laptop");
     assert_eq!(record.device["rotational"], "1");
     // These would stay with the loop device of whoever comes after a kill.
     assert_ne!(record.device["discard_max_bytes"], "0");

@@ -182,17 +182,7 @@ pub(super) fn slower_than(level: &DeviceLevel, floor_ns: u64) -> Result<(), Targ
     if fastest_ns >= floor_ns * 3 / 2 {
         return Ok(());
     }
-    let micros = |ns: u64| format!("{}.{} us", ns / 1000, ns % 1000 / 100);
-    Err(TargetError::state(
-        Path::new("vdisk"),
-        format!(
-            "{level}: it answers within {}, which a native disk cannot do here: it takes {} for a request \
-             that is answered at once",
-            micros(fastest_ns),
-            micros(floor_ns)
-        ),
-        "use --on virtual:SIZE:model=MODEL, where time is the model's",
-    ))
+    Err(TargetError::FasterThanNative { level: level.clone(), fastest_ns, floor_ns })
 }
 
 /// The process, the file and the loop device.
