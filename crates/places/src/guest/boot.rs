@@ -158,6 +158,9 @@ impl<'g> Guest<'g> {
             "quiet",
             "loglevel=4",
             "time-travel=inf-cpu",
+            // File systems write memory that they never set: the log tree of btrfs. It would be
+            // what was there before, such as pages of the init program.
+            "init_on_alloc=1",
         ]
         .map(str::to_owned)
         .into();
