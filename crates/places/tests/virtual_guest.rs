@@ -166,6 +166,30 @@ fn virtual_equal_guests_have_equal_memory() {
     bench.assert_nothing_left();
 }
 
+/// Whether a read of the program gives it a new time of last access depends on the times that the
+/// host has of it. Context switches tell whether an inode was to be written for that.
+#[test]
+fn virtual_times_of_files_of_the_host_do_not_matter() {
+    let Some(bench) = bench() else { return };
+    let program = bench.program();
+    let run = || {
+        let task = Task::Shell { command: "sleep 12; cat /proc/stat; date +%s.%N".to_owned() };
+        let mut disk = ConstantDisk::new(1 << 20, 1);
+        let options = bench.options();
+        let run = Guest::new(&options, &program).run_task(&task, &mut [&mut disk], &|| false);
+        shell_record(&run.unwrap()).stdout.clone()
+    };
+    let first = run();
+    assert!(first.contains("ctxt "), "{first}");
+    let files = bench.dir.path().join("guests");
+    let in_future = ["-type", "f", "-exec", "touch", "-a", "-d", "2100-01-01", "{}", "+"];
+    let found = std::process::Command::new("find").arg(files).args(in_future).status();
+    assert!(found.unwrap().success());
+    assert_eq!(run(), first);
+    drop(program);
+    bench.assert_nothing_left();
+}
+
 /// Made by the tools of this machine, mounted twice: what was written and synced is there. Not
 /// ntfs3: that of Linux 6.1.192 finds no room for the first file (docs/virtual.md).
 #[test]

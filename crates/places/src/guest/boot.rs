@@ -152,7 +152,8 @@ impl<'g> Guest<'g> {
             "rootfstype=hostfs",
             // Its working directory, by a name that is the same for every guest.
             "rootflags=/proc/self/cwd/.",
-            "rw",
+            // Until init has said that no time of a last access is kept, see there.
+            "ro",
             "con=null",
             "con0=null,fd:1",
             "quiet",

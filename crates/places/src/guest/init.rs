@@ -7,7 +7,7 @@ use super::task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Ta
 use fsarena_process::cmd::{End, SearchPath};
 use fsarena_process::guarded::Guarded;
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
-use rustix::mount::{MountFlags, mount, mount_bind};
+use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use rustix::process::{chdir, chroot, getpid};
 use rustix::system::{RebootCommand, reboot, uname};
 use rustix::thread::{ClockId as SleepClock, NanosleepRelativeResult, clock_nanosleep_relative};
@@ -77,6 +77,9 @@ pub fn run_as_init(work: GuestWork<'_>) -> io::Result<()> {
 
 /// The tree of the host becomes the root, read-only, with the file systems of this kernel in it.
 fn mount_all() -> io::Result<()> {
+    // The times of files are those of the host: whether a read makes its file a new time of last
+    // access depends on them, and one more inode to be written is one more event in the guest.
+    mount_remount("/", MountFlags::NOATIME, c"")?;
     let host = Path::new("/").join(HOST);
     let none = MountFlags::empty();
     let data = |text: &str| CString::new(text).expect("no NUL in it");
