@@ -291,7 +291,7 @@ mod tests {
             let driver = driver(&FsLevel::plain(name)).unwrap();
             let args = ["-c", "echo $MKE2FS_CONFIG"].map(str::to_owned);
             let ran = run_tool(&*driver, "/bin/sh", &args).unwrap();
-            assert_eq!(ran.stdout, "/nonexistent\n", "{name}");
+            assert_eq!(ran.stdout, "/proc/nonexistent\n", "{name}");
         }
     }
 

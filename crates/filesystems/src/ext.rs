@@ -212,8 +212,8 @@ impl FileSystem for Ext {
     }
 
     fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
-        // A file that is not there stands for the built-in one.
-        &[("MKE2FS_CONFIG", "/nonexistent")]
+        // A file that is not there stands for the built-in one; nobody can make one in /proc.
+        &[("MKE2FS_CONFIG", "/proc/nonexistent")]
     }
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {

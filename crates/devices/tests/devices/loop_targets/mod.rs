@@ -27,7 +27,7 @@ const SIZE_BYTES: u64 = 400 << 20;
 /// File system, options that are refused, and the command that would do it nevertheless.
 type Refused = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
-const EXT4: &str = "MKE2FS_CONFIG=/nonexistent mke2fs -q -F -t ext4";
+const EXT4: &str = "MKE2FS_CONFIG=/proc/nonexistent mke2fs -q -F -t ext4";
 const REFUSED: [Refused; 16] = [
     ("ext4", &[("block_size", "8192")], "-b 8192 -O extent"),
     ("ext4", &[("block_size", "512")], "-b 512"),
