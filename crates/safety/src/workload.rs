@@ -5,6 +5,7 @@
 //! and from [`Plan::begin_ns`] on the ops that are judged.
 
 use crate::op::{Action, Sync};
+use crate::stamp::SECTOR;
 use fsarena_model::seed::{Seed, SeededRng};
 use serde::{Deserialize, Serialize};
 
@@ -26,11 +27,21 @@ pub enum Kind {
     /// written from its start again; every 64 records 8 pages of a database are written in place
     /// and synced.
     Journal,
+    /// Per second 4 files of 16 to 64 KiB, made and synced with their directory; cut to a random
+    /// number of their sectors 2 s later, and 1 to 16 sectors are appended 2 s after that: to every
+    /// other file each with fsync, to those between without.
+    Truncated,
 }
 
 impl Kind {
-    pub const ALL: [Self; 5] =
-        [Self::Unsynced, Self::Synced, Self::FileSynced, Self::MailSpool, Self::Journal];
+    pub const ALL: [Self; 6] = [
+        Self::Unsynced,
+        Self::Synced,
+        Self::FileSynced,
+        Self::MailSpool,
+        Self::Journal,
+        Self::Truncated,
+    ];
 
     /// As it is written in experiments.
     #[must_use]
@@ -41,6 +52,7 @@ impl Kind {
             Self::FileSynced => "file-synced",
             Self::MailSpool => "mail-spool",
             Self::Journal => "journal",
+            Self::Truncated => "truncated",
         }
     }
 
@@ -157,6 +169,7 @@ pub fn plan(kind: Kind, seed: u64, extent: Extent) -> Plan {
         Kind::FileSynced => files(Rates::synced(Sync::File), extent, &mut rng, &mut actions),
         Kind::MailSpool => mail_spool(extent, &mut rng, &mut actions),
         Kind::Journal => journal(extent, &mut rng, &mut actions),
+        Kind::Truncated => truncated(extent, &mut rng, &mut actions),
     }
     actions.sort_by_key(|planned| planned.at_ns);
     Plan { seed, actions, begin_ns: BEGIN_NS }
@@ -252,6 +265,30 @@ fn mail_spool(extent: Extent, rng: &mut SeededRng, actions: &mut Vec<Planned>) {
         if at_ns < end_ns {
             let action = Action::Delete { file: target, sync: Sync::None };
             actions.push(Planned { at_ns, action });
+        }
+    }
+}
+
+fn truncated(extent: Extent, rng: &mut SeededRng, actions: &mut Vec<Planned>) {
+    const BETWEEN_NS: u64 = 2 * SECOND_NS;
+    let end_ns = BEGIN_NS.saturating_add(extent.duration_ns);
+    for (number, at_ns) in times(4, 1, extent.duration_ns).enumerate() {
+        let (file, sectors) = (CREATED + within(number), 32 + rng.below(97));
+        let sync = if number.is_multiple_of(2) { Sync::File } else { Sync::None };
+        // Borders of sectors, most of them within a block: its rest has to be zeros.
+        let (kept, appended) = (rng.below(sectors), 1 + rng.below(16));
+        let bytes = |sectors: u64| sectors * SECTOR as u64;
+        let both = Sync::FileAndDirectory;
+        let steps = [
+            Action::Create { file, bytes: bytes(sectors), version: 1, sync: both },
+            Action::Truncate { file, bytes: bytes(kept), sync },
+            Action::Append { file, bytes: bytes(appended), version: 2, sync },
+        ];
+        for (step, action) in (0..).zip(steps) {
+            let at_ns = at_ns + step * (BETWEEN_NS + SECOND_NS / 12);
+            if at_ns < end_ns {
+                actions.push(Planned { at_ns, action });
+            }
         }
     }
 }
@@ -358,6 +395,12 @@ mod tests {
         let made = plan(Kind::Journal, 7, EXTENT);
         assert_eq!(count(&made, |action| action.sync() == Sync::Data), 600);
         assert_eq!(count(&made, |action| action.sync() == Sync::File), 9);
+        let made = plan(Kind::Truncated, 7, EXTENT);
+        assert_eq!(count(&made, |action| matches!(action, Action::Create { .. })), 240);
+        let cut = |action: &Action| matches!(action, Action::Truncate { .. });
+        assert!((230..234).contains(&count(&made, cut)));
+        let half = count(&made, |action| cut(action) && action.sync() == Sync::File);
+        assert!(half.abs_diff(count(&made, cut) / 2) <= 1, "every other one: {half}");
     }
 
     #[test]

@@ -94,8 +94,10 @@ fn broken(kind: Kind, bugs: Bugs) -> Vec<Promise> {
 
 #[test]
 fn one_lost_flush_is_found() {
-    // The last flush of an op in each: the fourth op, a delivery, a record.
-    for (kind, flush) in [(Kind::Synced, 43), (Kind::MailSpool, 15), (Kind::Journal, 30)] {
+    // The last flush of an op in each: the fourth op, a delivery, a record, a truncate.
+    let ops =
+        [(Kind::Synced, 43), (Kind::MailSpool, 15), (Kind::Journal, 30), (Kind::Truncated, 64)];
+    for (kind, flush) in ops {
         let bugs = Bugs { lost_flush: Some(flush), ..HONEST };
         assert!(!broken(kind, bugs).is_empty(), "{kind:?}");
     }

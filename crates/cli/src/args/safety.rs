@@ -17,7 +17,7 @@ pub struct SafetyArgs {
     /// kernel of this machine, in real time and as root.
     #[arg(long, value_name = "DISK", default_value = "virtual:8G:model=hdd-2007")]
     pub on: String,
-    /// Workloads: unsynced, synced, file-synced, mail-spool, journal.
+    /// Workloads: unsynced, synced, file-synced, mail-spool, journal, truncated.
     #[arg(long, value_name = "LIST", default_value = "unsynced,synced")]
     pub workload: String,
     /// Applications in place of workloads, by name or as files of their descriptions:

@@ -11,7 +11,7 @@ pub struct MediumErrorsArgs {
     /// The modelled disk of the guests: virtual:SIZE:model=MODEL.
     #[arg(long, value_name = "DISK", default_value = "virtual:1G:model=hdd-2007")]
     pub on: String,
-    /// Workloads: synced, journal, file-synced, mail-spool, unsynced.
+    /// Workloads: synced, journal, file-synced, mail-spool, truncated, unsynced.
     #[arg(long, value_name = "LIST", default_value = "synced,journal")]
     pub workload: String,
     /// Length of the work in seconds of virtual time; writes of its first three quarters fail.
