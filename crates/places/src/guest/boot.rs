@@ -309,7 +309,7 @@ mod tests {
                       \"elapsed_ns\":1}}' \"$*\" > record.json";
         let done = run(script, SOON).unwrap();
         let Record::Shell(record) = done.record else { panic!("{:?}", done.record) };
-        assert!(record.stdout.contains("rootflags=/proc/self/cwd/. rw"), "{}", record.stdout);
+        assert!(record.stdout.contains("rootflags=/proc/self/cwd/. ro con"), "{}", record.stdout);
         assert!(record.stdout.ends_with("init=/init vdisk.socket=disk0 guest_init"));
         assert!(!record.stdout.contains("/tmp"), "{}", record.stdout);
     }
