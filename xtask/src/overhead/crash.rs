@@ -177,14 +177,13 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let level = FsLevel::plain(fs);
-        let [bare, checked] =
-            [false, true].map(|has_fsck| self.states_per_s((&level, disk), many, has_fsck));
-        let (bare, checked) = match (bare, checked) {
-            (Err(error), _) | (_, Err(error)) if error.is_faster_than_native() => {
+        let rate = |has_fsck| self.states_per_s((&level, disk), many, has_fsck);
+        let (bare, checked) = match rate(false).and_then(|bare| Ok((bare, rate(true)?))) {
+            Err(error) if error.is_faster_than_native() => {
                 verdict.not_run(fs, &error.to_string());
                 return Ok(());
             }
-            (bare, checked) => (bare?, checked?),
+            rates => rates?,
         };
         let is_missed = least.is_some_and(|least| bare < least);
         let words = match least {
