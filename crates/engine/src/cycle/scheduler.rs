@@ -142,6 +142,10 @@ impl<'a> CycleScheduler<'a> {
     /// Runs from the first start to the end of the last period, or of what began in it.
     pub fn run(mut self, on_event: &mut dyn FnMut(CycleEvent)) -> CycleResults {
         loop {
+            if self.has_stopped() {
+                // Known before the event of the failure comes.
+                self.schedule.stop();
+            }
             let running = self.running.iter().flatten().count() as u32;
             match self.schedule.step(monotonic_ns(), running) {
                 Step::Begin(number) => self.begin(number, running, on_event),
@@ -176,7 +180,7 @@ impl<'a> CycleScheduler<'a> {
 
     /// Reports once that the last period is over, unless something failed in it.
     fn end_last_period(&mut self, on_event: &mut dyn FnMut(CycleEvent)) {
-        if self.results.error.is_none()
+        if !self.has_stopped()
             && let Some(number) = self.last.take()
         {
             on_event(CycleEvent {
@@ -276,6 +280,11 @@ impl<'a> CycleScheduler<'a> {
             (self.results.error, self.failed_ns) = (Some(error), at_ns);
         }
         self.stop();
+    }
+
+    /// Whether something has failed: no cycle may begin.
+    fn has_stopped(&self) -> bool {
+        self.shared.stopped.load(Ordering::SeqCst)
     }
 
     /// No more starts, and those that run end at their next op.
