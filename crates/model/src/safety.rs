@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The crash runs of a RUN: each workload with each run number on each contender in a guest.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SafetyPlan {
-    /// Names of crash workloads (`unsynced`), each once.
+    /// Names of crash workloads (`unsynced`) or of workloads of the plan, each once.
     pub workloads: Vec<String>,
     /// Names of classes of crash states (`dropall`, `lying=2`), each once.
     pub states: Vec<String>,
@@ -17,6 +17,9 @@ pub struct SafetyPlan {
     pub points: u32,
     /// Length of the work, s of virtual time.
     pub seconds: u64,
+    /// What of workloads of the plan is not done as in a trial, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workload_notes: Vec<String>,
     /// Contenders whose power is not cut, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_run: Vec<SafetyNotRun>,

@@ -14,11 +14,11 @@ use crate::state_groups::in_groups;
 use fsarena_devices::TargetError;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::recovery::cut_recovery;
 use fsarena_safety::state::{Class, CrashPoints, CrashState, EventStates, pieces, uniform};
-use fsarena_safety::workload::Kind;
 use fsarena_vdisk::{Discarded, EntryKind, SECTOR_BYTES, Store, View, WriteLog};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub struct CrashOrder<'a> {
     pub fs: &'a FsLevel,
     pub disk: DiskOrder<'a>,
     pub place: CrashPlace<'a>,
-    pub kind: Kind,
+    pub workload: &'a CrashWorkload,
     /// Of workload, disk, guest and crash points.
     pub seed: u64,
     pub duration_ns: u64,
@@ -254,7 +254,7 @@ fn work(
     let work = CrashWork {
         fs: order.fs.clone(),
         size_bytes: order.disk.size_bytes,
-        kind: order.kind,
+        workload: order.workload.clone(),
         seed: order.seed,
         duration_ns: order.duration_ns,
         prefill_bytes: order.prefill_bytes,

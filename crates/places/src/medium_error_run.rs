@@ -11,6 +11,7 @@ use crate::guest::{GuestOptions, Program};
 use crate::state_groups::in_groups_of;
 use fsarena_executor::crash::{CrashTask, CrashWork};
 use fsarena_model::contender::FsLevel;
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::medium_error::judge::{MediumErrorCase, Struck, judge, not_ended};
 use fsarena_safety::medium_error::plan::{FailingWrite, failing_writes};
 use fsarena_safety::medium_error::record::MediumErrorWork;
@@ -116,7 +117,7 @@ impl MediumErrorOrder<'_> {
         let task = CrashTask::MediumErrorWork(CrashWork {
             fs: self.fs.clone(),
             size_bytes: self.disk.size_bytes,
-            kind: self.kind,
+            workload: CrashWorkload::Kind(self.kind),
             seed: self.seed,
             duration_ns: self.duration_ns,
             prefill_bytes: self.prefill_bytes,

@@ -82,7 +82,8 @@ pub fn expand(
         verdict: None,
         safety: None,
     };
-    plan.safety = experiment.safety.as_ref().map(|asked| safety::of_plan(asked, &plan));
+    let of_plan = |asked| safety::of_plan(asked, &experiment.workloads, &plan);
+    plan.safety = experiment.safety.as_ref().map(of_plan).transpose()?;
     verdict::add_verdict_plan(&mut plan, run, &texts)?;
     let pairs = pairs(&plan);
     if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {

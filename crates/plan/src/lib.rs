@@ -66,7 +66,7 @@ pub use options::{apply, from_options, kernel_files};
 pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::QuestionPattern;
-pub use safety::crash_runs_s;
+pub use safety::{crash_runs_s, crash_workload};
 pub use schema::experiment_schema;
 pub use stand_in::with_stand_ins;
 pub use steps::steps;

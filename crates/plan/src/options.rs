@@ -40,6 +40,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
+        safety::keep_workloads(&mut changed.safety, there);
         let is_there = |one: &At<QuestionPattern>| one.value.workload.as_deref().is_none_or(there);
         let verdicts = &mut changed.run.verdicts;
         if overrides.ask.is_none() {

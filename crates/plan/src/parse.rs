@@ -40,7 +40,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     let workloads = workloads(&root, files)?;
     asked_for(&run, &workloads)?;
     let rows = rows::rows(written.row.0, &workloads)?;
-    let safety = written.safety.map(safety::safety).transpose()?;
+    let safety = written.safety.map(|keys| safety::safety(keys, &workloads)).transpose()?;
     let name = written.name.0;
     Ok(Experiment {
         title: written.title.unwrap_or_else(|| name.clone()),

@@ -2,10 +2,11 @@
 
 use crate::error::{At, PlanError, Span};
 use crate::overrides::Overrides;
-use crate::values::{List, Read, Within, Word, texts};
-use crate::words::words;
+use crate::values::{List, Read, Within, WorkloadName, texts};
+use fsarena_model::phase::Workload;
 use fsarena_model::run::RunPlan;
 use fsarena_model::safety::{CrashSlot, SafetyNotRun, SafetyPlan};
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
 use schemars::JsonSchema;
@@ -27,9 +28,10 @@ const NATIVE_STATE_S: f64 = 0.06;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keys {
-    /// What is done until the power goes.
+    /// What is done until the power goes: unsynced, synced, file-synced, mail-spool, journal,
+    /// truncated, or the name of a workload of this experiment, of which the phases are done.
     #[schemars(example = &"unsynced")]
-    workloads: Option<List<At<Word<Kind>>>>,
+    workloads: Option<List<At<Read<WorkloadName>>>>,
     /// Which writes that no flush covers are there: prefix, dropall, drop-one, keep-one, subset,
     /// torn, or lying=SECONDS for a disk whose flushes do not count that are younger.
     #[schemars(example = &"dropall")]
@@ -43,10 +45,6 @@ pub(crate) struct Keys {
     /// Length of the work in virtual time.
     #[schemars(example = 120)]
     seconds: Option<At<Within<5, 3600>>>,
-}
-
-words! {
-    Kind: "crash workload" = Kind::ALL.map(|kind| (kind.name(), kind));
 }
 
 texts! {
@@ -65,10 +63,14 @@ fn class(text: &str, place: &Span) -> Result<Class, PlanError> {
 /// What the keys of `[safety]` ask for.
 ///
 /// # Errors
-/// A word that is there twice, or fewer power cuts than states, with its place.
-pub(crate) fn safety(keys: Keys) -> Result<SafetyPlan, PlanError> {
+/// A workload that there is not, a word that is there twice, or fewer power cuts than states, with
+/// its place.
+pub(crate) fn safety(keys: Keys, own: &[At<Workload>]) -> Result<SafetyPlan, PlanError> {
     let workloads = keys.workloads.map(|list| list.0).unwrap_or_default();
-    let workloads = names(workloads, "crash workload", |word| word.0.name().to_owned())?;
+    for one in &workloads {
+        check_name(&one.value.0, &one.place, own)?;
+    }
+    let workloads = names(workloads, "crash workload", |name| name.0.clone())?;
     let states = keys.states.map(|list| list.0).unwrap_or_default();
     let states = names(states, "crash state", |state| state.0.name())?;
     let or = |names: Vec<String>, default: &[&str]| match names.is_empty() {
@@ -90,8 +92,26 @@ pub(crate) fn safety(keys: Keys) -> Result<SafetyPlan, PlanError> {
         runs: keys.runs.map_or(RUNS, |runs| small(runs.value.0)),
         points: small(points),
         seconds: keys.seconds.map_or(SECONDS, |seconds| seconds.value.0),
+        workload_notes: Vec::new(),
         not_run: Vec::new(),
     })
+}
+
+/// The name is that of a kind of crash workload, or of a workload of the experiment.
+fn check_name(name: &str, place: &Span, own: &[At<Workload>]) -> Result<(), PlanError> {
+    let own: Vec<&str> = own.iter().map(|workload| workload.value.name.as_str()).collect();
+    match (Kind::from_name(name), own.contains(&name)) {
+        (Some(_), true) => {
+            let what = format!("{name:?} is a crash workload and a workload of the experiment");
+            Err(PlanError::new(place, what, "give the experiment's another name"))
+        }
+        (Some(_), false) | (None, true) => Ok(()),
+        (None, false) => {
+            let kinds = Kind::ALL.map(Kind::name);
+            let known: Vec<&str> = kinds.into_iter().chain(own).collect();
+            Err(PlanError::unknown(place, "crash workload", name, &known))
+        }
+    }
 }
 
 /// The names of what was written, each once.
@@ -133,16 +153,62 @@ pub(crate) fn apply(
     Ok(())
 }
 
+/// Takes crash runs of workloads away that the experiment has no more.
+pub(crate) fn keep_workloads(asked: &mut Option<SafetyPlan>, there: impl Fn(&str) -> bool) {
+    if let Some(safety) = asked {
+        safety.workloads.retain(|name| Kind::from_name(name).is_some() || there(name));
+    }
+    asked.take_if(|safety| safety.workloads.is_empty());
+}
+
+/// What of the workloads is not done as in a trial.
+///
+/// # Errors
+/// Phases that cannot be followed after a power cut.
+fn workload_notes(
+    asked: &SafetyPlan,
+    written: &[At<Workload>],
+    plan: &RunPlan,
+) -> Result<Vec<String>, PlanError> {
+    let mut all = Vec::new();
+    for name in &asked.workloads {
+        let Some(workload) = crash_workload(name, &plan.workloads) else { continue };
+        let notes = workload.check().map_err(|error| {
+            let place = written.iter().find(|one| one.value.name == *name).map(|one| &one.place);
+            let remedy = "or take it out of [safety], or give --crash-runs 0";
+            PlanError::new(place.unwrap_or(&Span::Default), error.to_string(), remedy)
+        })?;
+        all.extend(notes.into_iter().map(|note| format!("{name}: {note}")));
+    }
+    Ok(all)
+}
+
+/// The work of this name: of the lab's own, or the phases of one of these workloads.
+#[must_use]
+pub fn crash_workload(name: &str, workloads: &[Workload]) -> Option<CrashWorkload> {
+    let phases = || workloads.iter().find(|workload| workload.name == name);
+    let kind = Kind::from_name(name).map(CrashWorkload::Kind);
+    kind.or_else(|| phases().map(|workload| CrashWorkload::Phases(Box::new(workload.clone()))))
+}
+
 /// The crash runs of a plan with these contenders: the power of those alone is cut that are on
 /// modelled disks.
-pub(crate) fn of_plan(asked: &SafetyPlan, plan: &RunPlan) -> SafetyPlan {
+///
+/// # Errors
+/// Phases that cannot be followed after a power cut.
+pub(crate) fn of_plan(
+    asked: &SafetyPlan,
+    written: &[At<Workload>],
+    plan: &RunPlan,
+) -> Result<SafetyPlan, PlanError> {
+    let workload_notes = workload_notes(asked, written, plan)?;
     let outside = plan.contenders.iter().enumerate();
     let outside = outside.filter(|(_, one)| !one.levels.device.is_modelled());
     let reason = "power is cut on modelled disks alone: use a device such as \
                   virtual:8G:model=hdd-2007, or vdisk:8G:model=hdd-2007 as root";
     let not_run =
         outside.map(|(contender, _)| SafetyNotRun { contender, reason: reason.to_owned() });
-    SafetyPlan { not_run: not_run.collect(), ..asked.clone() }
+    Ok(SafetyPlan { workload_notes, not_run: not_run.collect(), ..asked.clone() })
 }
 
 /// Expected real time of the crash runs of a plan, s, with so many guests at one time.

@@ -1,14 +1,12 @@
 //! Errors of the medium as a table: who was told, what was lost, and cases.
 
 use crate::render::text;
+use crate::safety::few_runs;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
 use fsarena_study::SafetyShare;
 use serde::Serialize;
-
-/// Clusters of a bootstrap.
-const RUNS_LEAST: u32 = 10;
 
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -119,8 +117,7 @@ pub fn medium_errors_text(
     }
     out.push('\n');
     out.push_str(&wrap("", READ, width));
-    if (2..RUNS_LEAST).contains(&head.runs) {
-        let few = "intervals where some are hits are of runs, and too narrow with fewer than 10";
+    if let Some(few) = few_runs(head.runs) {
         out.push_str(&wrap("mind: ", few, width));
     }
     out

@@ -77,6 +77,7 @@ fn crash_runs(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
         safety.states.join(", "),
         ns(cost.crash_runs_s.and_then(nanos)),
     )];
+    lines.extend(safety.workload_notes.iter().map(|note| format!("mind: {note}")));
     let not_run = safety.not_run.iter();
     lines.extend(
         not_run.map(|row| format!("not run: {}: {}", label(plan, row.contender), row.reason)),

@@ -26,6 +26,15 @@ pub struct SafetyHead {
     pub seed: u64,
 }
 
+/// Clusters of a bootstrap.
+const RUNS_LEAST: u32 = 10;
+
+/// What has to be known of intervals from few runs.
+pub(crate) fn few_runs(runs: u32) -> Option<&'static str> {
+    let few = "intervals where some are hits are of runs, and too narrow with fewer than 10";
+    (2..RUNS_LEAST).contains(&runs).then_some(few)
+}
+
 /// How the columns are read.
 pub(crate) const READ: &str = "Loss: age of the oldest op that is lost and was not promised to stay, over crash \
      points at uniform times. Synced work lost: checks of files with acknowledged work \
@@ -50,6 +59,9 @@ pub fn safety_text(head: &SafetyHead, rows: &[SafetyRow], width: usize, style: S
     }
     out.push('\n');
     out.push_str(&wrap("", READ, width));
+    if let Some(few) = few_runs(head.runs) {
+        out.push_str(&wrap("mind: ", few, width));
+    }
     out
 }
 
@@ -121,6 +133,15 @@ pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
         let what = format!(
             "{who}{} of {} ops failed (error {errno} first); their files are not judged",
             row.failed_ops, row.ops
+        );
+        out.push(("mind: ", what));
+    }
+    if row.ops_not_begun > 0 {
+        let all = row.ops + row.ops_not_begun;
+        let what = format!(
+            "{who}{} of {all} ops had not begun when the time was over: with fewer files or more \
+             seconds all of them are done",
+            row.ops_not_begun
         );
         out.push(("mind: ", what));
     }
@@ -209,6 +230,7 @@ mod tests {
             ops: 50,
             failed_ops: 3,
             first_errno: Some(95),
+            ops_not_begun: 7,
             sync_p50_ns: Some(8_000_000),
             sync_p99_ns: Some(9_000_000),
             loss_window_p50_ns: 2.5e9,

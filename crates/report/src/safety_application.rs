@@ -2,14 +2,11 @@
 
 use crate::format::ns;
 use crate::render::text;
-use crate::safety::{SafetyHead, head_words};
+use crate::safety::{SafetyHead, few_runs, head_words};
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_study::SafetyShare;
 use serde::Serialize;
-
-/// Clusters of a bootstrap.
-const RUNS_LEAST: u32 = 10;
 
 /// What all rows have in common; the seconds are those that the command was told.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -91,8 +88,7 @@ pub fn safety_application_text(
                 (95 %) of the share of power cuts with any. Mounted: crash points at which the \
                 file system could be mounted as before.";
     out.push_str(&wrap("", read, width));
-    if (2..RUNS_LEAST).contains(&head.campaign.runs) {
-        let few = "intervals where some are hits are of runs, and too narrow with fewer than 10";
+    if let Some(few) = few_runs(head.campaign.runs) {
         out.push_str(&wrap("mind: ", few, width));
     }
     out

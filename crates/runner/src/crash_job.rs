@@ -7,13 +7,13 @@ use fsarena_places::crash_run::{
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_safety::Findings;
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::history::HistoryError;
 use fsarena_safety::observation::Rung;
 use fsarena_safety::oracle::Oracle;
 use fsarena_safety::promise::Promises;
 use fsarena_safety::record::{CrashRecord, OpSummary, RECORD_SCHEMA};
 use fsarena_safety::state::Class;
-use fsarena_safety::workload::Kind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct CrashJob<'a> {
     /// It is on a modelled disk, of a guest or of this machine.
     pub contender: &'a Contender,
     pub place: CrashJobPlace<'a>,
-    pub kind: Kind,
+    pub workload: &'a CrashWorkload,
     pub seed: u64,
     /// Length of the work in virtual time.
     pub seconds: u64,
@@ -137,7 +137,7 @@ impl CrashJob<'_> {
             fs: &levels.fs,
             disk: DiskOrder { model, size_bytes, store_dir: None },
             place,
-            kind: self.kind,
+            workload: self.workload,
             seed: self.seed,
             duration_ns: self.seconds * SECOND_NS,
             prefill_bytes: PREFILL_BYTES,
@@ -167,9 +167,12 @@ impl CrashJob<'_> {
         let mut firsts = ran.observed().filter_map(|(_, seen)| seen.mounts.first());
         Ok(CrashRecord {
             schema: RECORD_SCHEMA,
-            workload: self.kind,
+            workload: self.workload.name().to_owned(),
             seed: self.seed,
-            ops: OpSummary::from_ops(&ran.work.ops, ran.work.begin_ns),
+            ops: OpSummary {
+                not_begun: ran.work.not_begun,
+                ..OpSummary::from_ops(&ran.work.ops, ran.work.begin_ns)
+            },
             begin_ns: ran.work.begin_ns,
             end_ns: ran.work.end_ns,
             mount_options: ran.work.mount_options.clone(),

@@ -12,7 +12,6 @@ use fsarena_places::guest::Program;
 use fsarena_places::kernel::{Cache, sha256_of};
 use fsarena_safety::record::{CrashOutcome, StoredCrashRun};
 use fsarena_safety::state::Class;
-use fsarena_safety::workload::Kind;
 use fsarena_store::{RunId, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -159,7 +158,8 @@ fn carry_out(
     let unknown = |what: &str, name: &str| {
         CrashRunFailure::Other(format!("this fsarena knows no {what} {name:?}"))
     };
-    let kind = Kind::from_name(workload).ok_or_else(|| unknown("crash workload", workload))?;
+    let workload = fsarena_plan::crash_workload(workload, &header.plan.workloads)
+        .ok_or_else(|| unknown("crash workload", workload))?;
     let class = |name: &String| Class::from_name(name).ok_or_else(|| unknown("crash state", name));
     let classes: Vec<Class> = safety.states.iter().map(class).collect::<Result<_, _>>()?;
     let kernel;
@@ -172,7 +172,7 @@ fn carry_out(
     let job = CrashJob {
         contender,
         place,
-        kind,
+        workload: &workload,
         seed: header.plan.crash_seed(slot.number),
         seconds: safety.seconds,
         points: safety.points,

@@ -12,12 +12,16 @@ pub use sectors::SectorRun;
 use crate::findings::ReplaceDamage;
 use crate::history::{Contents, Effect, ExpectedSector, FileHistory, Step};
 use crate::observation::ObservedFile;
+use crate::op::Sync;
 use crate::promise::Promise;
 use crate::stamp::{SECTOR, Sector, Stamp};
+use crate::workload::{file_of, has_second_name};
 
 /// What was found under a name.
 pub(crate) struct FoundFile {
     pub size_bytes: u64,
+    /// Whether it was found under the second name of the file.
+    has_second_name: bool,
     /// As many as the history can ask for; what could not be read is foreign.
     sectors: Vec<Sector>,
 }
@@ -64,7 +68,9 @@ impl FoundFile {
         let count = seen.size_bytes.min(most_bytes).div_ceil(SECTOR as u64) as usize;
         let mut sectors: Vec<Sector> = seen.contents.sectors().take(count).collect();
         sectors.resize(count, Sector::Foreign);
-        Self { size_bytes: seen.size_bytes, sectors }
+        let named = file_of(&seen.path);
+        let has_second_name = named.is_some_and(|named| has_second_name(named.file));
+        Self { size_bytes: seen.size_bytes, has_second_name, sectors }
     }
 
     /// Bytes of a sector that are in the file.
@@ -191,8 +197,14 @@ impl<'a> FileAtCrash<'a> {
             let mut later = self.begun[from..].iter();
             let may_be_absent =
                 later.any(|step| matches!(step.effect, Effect::Delete | Effect::Replace));
-            return (!may_be_absent).then_some(Broken { promise: Promise::SyncedName, step });
+            // Of a rename that nobody synced, neither name is promised.
+            let is_renamed = self.since_name().iter().any(|step| step.effect == Effect::Rename);
+            return (!may_be_absent && !is_renamed)
+                .then_some(self.broken_at(step, Promise::SyncedName));
         };
+        if let Some(step) = self.floor.filter(|_| self.is_misnamed(found)) {
+            return Some(self.broken_at(step, Promise::SyncedName));
+        }
         let floor = self.floor.map(|floor| &self.begun[floor]);
         let first = floor.filter(|step| step.contents.is_some()).map(|step| step.generation);
         let created = |step: &&Step| matches!(step.effect, Effect::Create | Effect::Replace);
@@ -201,7 +213,7 @@ impl<'a> FileAtCrash<'a> {
         candidates.dedup();
         if candidates.is_empty() {
             let step = self.floor?;
-            return Some(Broken { promise: Promise::SyncedDelete, step });
+            return Some(self.broken_at(step, Promise::SyncedDelete));
         }
         if candidates.iter().any(|generation| self.satisfies(found, *generation)) {
             return None;
@@ -215,7 +227,25 @@ impl<'a> FileAtCrash<'a> {
         } else {
             Promise::SyncedContents
         };
-        Some(Broken { promise, step })
+        Some(self.broken_at(step, promise))
+    }
+
+    /// A promise that is broken, of the op that made it.
+    fn broken_at(&self, step: usize, promise: Promise) -> Broken {
+        let is_of_all = self.begun[step].sync == Sync::FileSystem;
+        let promise = if is_of_all { Promise::SyncedFileSystem } else { promise };
+        Broken { promise, step }
+    }
+
+    /// The last acknowledged op after which the name was durable, and those after it.
+    fn since_name(&self) -> &'a [Step] {
+        let named = self.acknowledged().iter().rposition(|step| step.sync.covers_name());
+        &self.begun[named.unwrap_or(0)..]
+    }
+
+    /// Whether the file has a name that it did not have since its name was durable.
+    fn is_misnamed(&self, found: &FoundFile) -> bool {
+        !self.since_name().iter().any(|step| step.has_second_name == found.has_second_name)
     }
 
     /// The last op of a generation after which its contents were durable. A file that was synced
@@ -259,12 +289,20 @@ impl<'a> FileAtCrash<'a> {
             let since = self.steps_of(generation).filter(|(other, _)| *other >= at);
             since.filter_map(|(_, step)| contents(step)).map(Contents::size).max()
         };
+        let last_rename = self.begun.iter().rposition(|step| step.effect == Effect::Rename);
         let fate = |(at, step): (usize, &Step)| {
-            if step.generation < generation {
+            if step.generation < generation || step.effect == Effect::Sync {
                 return Fate::Superseded;
             }
             if step.generation > generation || step.effect == Effect::Delete {
                 return lost_with_name(step);
+            }
+            if step.effect == Effect::Rename {
+                return match step.has_second_name == found.has_second_name {
+                    _ if last_rename != Some(at) => Fate::Superseded,
+                    true => Fate::Survived,
+                    false => lost_with_name(step),
+                };
             }
             if step.effect == Effect::Truncate {
                 let is_there = largest_since(at).is_some_and(|size| found.size_bytes <= size);
@@ -289,13 +327,17 @@ impl<'a> FileAtCrash<'a> {
             return vec![Fate::Superseded; steps.len()];
         }
         let deleted = steps.iter().rposition(is_delete);
-        let was_there = self.floor.is_some_and(|floor| deleted.is_none_or(|at| floor > at));
+        let was_there = self.floor.is_some_and(|floor| {
+            self.begun[floor].contents.is_some() && deleted.is_none_or(|at| floor > at)
+        });
         let newest = steps.last().map_or(0, |step| step.generation);
         let fate = |(at, step): (usize, &Step)| match deleted {
+            _ if step.effect == Effect::Sync => Fate::Superseded,
             Some(deleted) if at < deleted => Fate::Superseded,
             Some(deleted) if at == deleted => {
                 let was_durable = self.floor.is_some_and(|floor| {
-                    floor == at || (floor < at && self.begun[floor].contents.is_some())
+                    let is_gone = self.begun[floor].contents.is_none();
+                    floor == at || (floor < at && !is_gone) || (floor > at && is_gone)
                 });
                 if was_durable { Fate::Survived } else { Fate::Superseded }
             }
@@ -473,7 +515,10 @@ fn lost_with_name(step: &Step) -> Fate {
     match step.effect {
         Effect::Write => Fate::LostData,
         Effect::Create | Effect::Replace => Fate::LostMetadata { with_data: step.end > step.from },
-        Effect::Truncate | Effect::Delete => Fate::LostMetadata { with_data: false },
+        Effect::Truncate | Effect::Rename | Effect::Delete => {
+            Fate::LostMetadata { with_data: false }
+        }
+        Effect::Sync => Fate::Superseded,
     }
 }
 
@@ -486,7 +531,10 @@ fn floor(acknowledged: &[Step]) -> Option<usize> {
                 && acknowledged[floor].contents.is_some()
         });
         let covers = match step.effect {
-            Effect::Create | Effect::Replace | Effect::Delete => step.sync.covers_name(),
+            Effect::Create | Effect::Replace | Effect::Rename | Effect::Delete => {
+                step.sync.covers_name()
+            }
+            Effect::Sync => true,
             Effect::Write | Effect::Truncate => {
                 step.sync.covers_name() || (known && step.sync.covers_contents())
             }

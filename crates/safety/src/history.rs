@@ -6,6 +6,7 @@
 
 use crate::op::{Action, Op, Sync};
 use crate::stamp::SECTOR;
+use crate::workload::{has_second_name, identity};
 use std::collections::BTreeMap;
 
 /// Files that a journal may have are at most so large: the oracle keeps a number for each sector.
@@ -81,7 +82,7 @@ impl Contents {
         ExpectedSector { version: self.sections.get(at).and_then(|found| found.version), bytes }
     }
 
-    fn truncate(&mut self, size: u64) {
+    pub fn truncate(&mut self, size: u64) {
         let kept = self.sections.partition_point(|section| section.end < size);
         self.sections.truncate(kept + 1);
         if let Some(last) = self.sections.last_mut() {
@@ -93,7 +94,7 @@ impl Contents {
     }
 
     /// Puts bytes of a version over what is there, or behind it.
-    fn write(&mut self, from: u64, end: u64, version: Option<u32>) {
+    pub fn write(&mut self, from: u64, end: u64, version: Option<u32>) {
         let old = std::mem::take(&mut self.sections);
         let mut begin = 0;
         let mut pieces = Vec::with_capacity(old.len() + 2);
@@ -125,8 +126,12 @@ pub(crate) enum Effect {
     Write,
     /// The inode becomes shorter.
     Truncate,
+    /// The inode has its other name.
+    Rename,
     /// The name is gone.
     Delete,
+    /// What was done before is durable: a sync of the file system with an op on another file.
+    Sync,
 }
 
 /// An op on a file, and what the file is after it.
@@ -140,6 +145,8 @@ pub(crate) struct Step {
     pub sync: Sync,
     /// Number of the inode under this name.
     pub generation: u32,
+    /// Whether the file has its second name afterwards.
+    pub has_second_name: bool,
     /// Bytes that it wrote.
     pub from: u64,
     pub end: u64,
@@ -166,10 +173,14 @@ impl History {
     pub fn new(ops: &[Op], seed: u64) -> Result<Self, HistoryError> {
         let mut files: BTreeMap<u32, FileHistory> = BTreeMap::new();
         for (number, op) in ops.iter().enumerate() {
-            let file = op.action.file();
+            let file = identity(op.action.file());
             let history = files.entry(file).or_default();
             let taken = history.take(number as u32, op);
             taken.map_err(|fault| HistoryError { op: number, file, fault })?;
+            if op.action.sync() == Sync::FileSystem && op.error.is_none() {
+                let others = files.iter_mut().filter(|(other, _)| **other != file);
+                others.for_each(|(_, history)| history.take_sync(number as u32, op));
+            }
         }
         Ok(Self { seed, files })
     }
@@ -193,11 +204,36 @@ impl FileHistory {
         Ok(())
     }
 
+    /// A sync of the whole file system that began when all ops on the file had ended.
+    fn take_sync(&mut self, number: u32, op: &Op) {
+        let Some(last) = self.steps.last().filter(|last| last.end_ns <= op.begin_ns) else {
+            return;
+        };
+        if self.failed_ns.is_none() {
+            let (generation, has_second_name) = (last.generation, last.has_second_name);
+            let contents = last.contents.clone();
+            self.steps.push(Step {
+                op: number,
+                begin_ns: op.begin_ns,
+                end_ns: op.end_ns,
+                effect: Effect::Sync,
+                sync: Sync::FileSystem,
+                generation,
+                has_second_name,
+                from: 0,
+                end: 0,
+                contents,
+            });
+        }
+    }
+
     fn step(&mut self, number: u32, op: &Op) -> Result<Step, Fault> {
-        let known = self.steps.last().and_then(|step| step.contents.as_ref());
+        let has_second_name = has_second_name(op.action.file());
+        let known = self.steps.last().filter(|last| last.contents.is_some());
         let next = self.steps.last().map_or(0, |step| step.generation + 1);
         let generation = next.saturating_sub(1);
-        let there = || known.cloned().ok_or(Fault::Missing);
+        let named = known.filter(|last| last.has_second_name == has_second_name);
+        let there = || named.and_then(|last| last.contents.clone()).ok_or(Fault::Missing);
         let absent = || if known.is_some() { Err(Fault::Exists) } else { Ok(Contents::default()) };
         let new = |generation, effect| Step {
             op: number,
@@ -206,6 +242,7 @@ impl FileHistory {
             effect,
             sync: op.action.sync(),
             generation,
+            has_second_name,
             from: 0,
             end: 0,
             contents: None,
@@ -219,6 +256,7 @@ impl FileHistory {
                 let step = new(next, Effect::Create);
                 self.written(step, absent()?, 0, bytes, None)
             }
+            Action::Replace { .. } if known.is_some() && named.is_none() => Err(Fault::Exists),
             Action::Replace { bytes, version, .. } => {
                 let step = new(next, Effect::Replace);
                 self.written(step, Contents::default(), 0, bytes, Some(version))
@@ -250,6 +288,11 @@ impl FileHistory {
                 }
                 contents.truncate(bytes);
                 Ok(Step { contents: Some(contents), ..new(generation, Effect::Truncate) })
+            }
+            Action::Rename { .. } => {
+                let contents = Some(there()?);
+                let step = new(generation, Effect::Rename);
+                Ok(Step { contents, has_second_name: !has_second_name, ..step })
             }
             Action::Delete { .. } => there().map(|_| new(generation, Effect::Delete)),
         }

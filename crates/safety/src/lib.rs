@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod crash_workload;
 pub mod figures;
 mod file;
 mod findings;
@@ -22,6 +23,7 @@ pub mod observation;
 pub mod op;
 pub mod oracle;
 pub mod packed;
+pub mod phases;
 pub mod promise;
 pub mod record;
 pub mod recovery;

@@ -17,19 +17,26 @@ pub enum Sync {
     File,
     /// fsync of the file, then of its directory.
     FileAndDirectory,
+    /// fsync of the directory alone: of contents it promises nothing.
+    Directory,
+    /// syncfs, which covers all that was done before.
+    FileSystem,
 }
 
 impl Sync {
     /// Whether contents and size are durable.
     #[must_use]
     pub fn covers_contents(self) -> bool {
-        self != Self::None
+        match self {
+            Self::None | Self::Directory => false,
+            Self::Data | Self::File | Self::FileAndDirectory | Self::FileSystem => true,
+        }
     }
 
-    /// Whether the name is durable too.
+    /// Whether contents, size and name are durable.
     #[must_use]
     pub fn covers_name(self) -> bool {
-        self == Self::FileAndDirectory
+        matches!(self, Self::FileAndDirectory | Self::FileSystem)
     }
 
     fn is_none(&self) -> bool {
@@ -92,6 +99,15 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Sync::is_none")]
         sync: Sync,
     },
+    /// rename f to the other name of the file ([`workload::other_name`]), under which the ops that
+    /// follow know it; sync as `sync` says.
+    ///
+    /// [`workload::other_name`]: crate::workload::other_name
+    Rename {
+        file: u32,
+        #[serde(default, skip_serializing_if = "Sync::is_none")]
+        sync: Sync,
+    },
     /// unlink f; fsync of its directory where `sync` says so (that of a file that is gone means
     /// nothing).
     Delete {
@@ -111,6 +127,7 @@ impl Action {
             | Self::Append { file, .. }
             | Self::Overwrite { file, .. }
             | Self::Truncate { file, .. }
+            | Self::Rename { file, .. }
             | Self::Delete { file, .. } => file,
             Self::Replace { target, .. } => target,
         }
@@ -125,8 +142,40 @@ impl Action {
             | Self::Append { sync, .. }
             | Self::Overwrite { sync, .. }
             | Self::Truncate { sync, .. }
+            | Self::Rename { sync, .. }
             | Self::Delete { sync, .. } => sync,
         }
+    }
+
+    /// Bytes that its calls write.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        match *self {
+            Self::Create { bytes, .. }
+            | Self::Replace { bytes, .. }
+            | Self::Append { bytes, .. }
+            | Self::Overwrite { bytes, .. } => bytes,
+            Self::Preallocate { .. }
+            | Self::Truncate { .. }
+            | Self::Rename { .. }
+            | Self::Delete { .. } => 0,
+        }
+    }
+
+    /// The same with this sync.
+    #[must_use]
+    pub fn with_sync(mut self, asked: Sync) -> Self {
+        match &mut self {
+            Self::Create { sync, .. }
+            | Self::Preallocate { sync, .. }
+            | Self::Replace { sync, .. }
+            | Self::Append { sync, .. }
+            | Self::Overwrite { sync, .. }
+            | Self::Truncate { sync, .. }
+            | Self::Rename { sync, .. }
+            | Self::Delete { sync, .. } => *sync = asked,
+        }
+        self
     }
 }
 

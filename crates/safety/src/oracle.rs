@@ -14,7 +14,7 @@ use crate::op::Op;
 use crate::promise::{Promise, Promises};
 use crate::stamp::{SECTOR, Sector, Stamp};
 use crate::state::CrashState;
-use crate::workload::{file_of, is_prefill, path};
+use crate::workload::{file_of, identity, is_prefill, path};
 use std::collections::BTreeMap;
 
 /// What is known about a run: its ops and what is promised. Made once for all states of the run.
@@ -46,8 +46,14 @@ impl Oracle {
         let mut names: BTreeMap<u32, &ObservedFile> = BTreeMap::new();
         for file in &seen.files {
             match file_of(&file.path) {
-                Some(named) if named.is_temporary => self.stray(&mut judgement, named.file, file),
-                Some(named) => drop(names.insert(named.file, file)),
+                Some(named) if named.is_temporary => {
+                    self.stray(&mut judgement, identity(named.file), file);
+                }
+                Some(named) => {
+                    // A second one: it is there under both of its names.
+                    let other = names.insert(identity(named.file), file);
+                    judgement.findings.unknown_files += u32::from(other.is_some());
+                }
                 None => judgement.findings.unknown_files += 1,
             }
         }
@@ -79,8 +85,9 @@ impl Oracle {
         let Some(named) = file_of(path).filter(|named| !named.is_temporary) else {
             return Vec::new();
         };
-        let Some(history) = self.history.files.get(&named.file) else { return Vec::new() };
-        let stamp = Stamp { seed: self.history.seed, file: named.file, version: 0 };
+        let file = identity(named.file);
+        let Some(history) = self.history.files.get(&file) else { return Vec::new() };
+        let stamp = Stamp { seed: self.history.seed, file, version: 0 };
         let found = seen.files.iter().find(|file| file.path == path);
         FileAtCrash::new(history, stamp, state.at_ns, found).sector_runs()
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseClass {
-    /// P0: of fsync, fdatasync and rename.
+    /// P0: of fsync, fdatasync, syncfs and rename.
     Contract,
     /// P1: of this file system with these options.
     Documented,
@@ -28,6 +28,8 @@ pub enum Promise {
     SyncedDelete,
     /// fsync of the temporary file, then rename.
     SyncedBeforeRename,
+    /// syncfs of the file system.
+    SyncedFileSystem,
     /// After fsync the file system can be mounted in some way.
     Reachable,
     ReplaceIsWhole,
@@ -44,6 +46,7 @@ impl Promise {
             | Self::SyncedName
             | Self::SyncedDelete
             | Self::SyncedBeforeRename
+            | Self::SyncedFileSystem
             | Self::Reachable => PromiseClass::Contract,
             _ => PromiseClass::Documented,
         }
@@ -68,6 +71,10 @@ impl Promise {
             Self::SyncedBeforeRename => {
                 "rename(2) after fsync(2) of the new file: the name refers to the old file or to \
                  the new one, and the contents of both were on the device before"
+            }
+            Self::SyncedFileSystem => {
+                "sync(2): Linux waits for I/O completions, and thus syncfs provides the same \
+                 guarantees as fsync called on every file in the file system"
             }
             Self::Reachable => {
                 "fsync(2): data that were synced can be retrieved even after the system crashes"

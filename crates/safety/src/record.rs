@@ -3,7 +3,6 @@
 
 use crate::findings::Findings;
 use crate::op::Op;
-use crate::workload::Kind;
 use fsarena_model::safety::CrashSlot;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,8 @@ pub const RECORD_SCHEMA: u32 = 1;
 pub struct CrashRecord {
     /// [`RECORD_SCHEMA`].
     pub schema: u32,
-    pub workload: Kind,
+    /// Name of the workload.
+    pub workload: String,
     /// Of workload, disk, guest and crash points.
     pub seed: u64,
     pub ops: OpSummary,
@@ -78,6 +78,9 @@ impl StoredCrashRun {
 pub struct OpSummary {
     /// Ops, those of the preparation included.
     pub ops: u64,
+    /// Ops of the plan that had not begun when the time was over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_begun: u64,
     /// Those of them that failed, whose files are not judged.
     pub failed_ops: u64,
     /// Of the first that failed.
@@ -86,6 +89,10 @@ pub struct OpSummary {
     /// Lengths of the ops that sync, in the time of the modelled disk, ascending; without those of
     /// the preparation and those that failed.
     pub syncs_ns: Vec<u64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl OpSummary {
@@ -97,7 +104,8 @@ impl OpSummary {
         let judged = ops.iter().filter(|op| op.begin_ns >= begin_ns);
         let mut syncs_ns: Vec<u64> = judged.filter_map(sync_ns).collect();
         syncs_ns.sort_unstable();
-        Self { ops: ops.len() as u64, failed_ops: failed.count() as u64, first_errno, syncs_ns }
+        let (ops, failed_ops) = (ops.len() as u64, failed.count() as u64);
+        Self { ops, not_begun: 0, failed_ops, first_errno, syncs_ns }
     }
 }
 

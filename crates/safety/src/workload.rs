@@ -91,11 +91,17 @@ pub struct Plan {
     /// before takes longer, from its end. Between the two the driver syncs the file system
     /// (syncfs): what is lost of the preparation says nothing about the ops.
     pub begin_ns: u64,
+    /// Directories, each after the one that it is in. The driver makes them before the plan begins,
+    /// and syncs them.
+    pub directories: Vec<String>,
+    /// Whether ops that have not begun when the time is over are left out.
+    pub ends_on_time: bool,
 }
 
-/// Directories of all plans. The driver makes them before the plan begins, and syncs them.
-pub const DIRECTORIES: [&str; 6] =
-    ["created", "replaced", "appended", "spool", "journal", "prefill"];
+/// Directories of the plans of all kinds.
+pub(crate) const PREFILL_DIRECTORY: &str = "prefill";
+const DIRECTORIES: [&str; 6] =
+    ["created", "replaced", "appended", "spool", "journal", PREFILL_DIRECTORY];
 /// Behind a name: the file that is renamed to it.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
@@ -110,7 +116,7 @@ const PREFILL: u32 = 5 << WITHIN;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Time for what comes before the ops that are judged.
-const BEGIN_NS: u64 = 10 * SECOND_NS;
+pub(crate) const BEGIN_NS: u64 = 10 * SECOND_NS;
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
 const TARGETS: u32 = 10;
 const TARGET_BYTES: u64 = 8000;
@@ -123,9 +129,73 @@ const PAGE_BYTES: u64 = 4096;
 const PAGES: u64 = 64;
 const PAGES_PER_CHECKPOINT: u64 = 8;
 
+/// Marks files of phases: their numbers have a directory in its 12 bits below, then a bit for a
+/// temporary file beside the others, and 17 bits for the file in its directory.
+const PHASES: u32 = 1 << 31;
+/// Of a file of phases, whether its second name is meant.
+const SECOND_NAME: u32 = 1 << 30;
+const DIRECTORY: u32 = 18;
+const BESIDE: u32 = 1 << 17;
+/// The directory of all files of phases.
+pub(crate) const PHASES_DIRECTORY: &str = "phases";
+/// Directories that phases can have, and files in each.
+pub(crate) const PHASE_DIRECTORIES_MOST: u32 = (1 << 12) - 1;
+pub(crate) const PHASE_FILES_MOST: u32 = BESIDE;
+
+/// The number of a file of phases: `directory` counted from 1, 0 for none.
+pub(crate) fn phase_file(directory: u32, file: u32) -> u32 {
+    PHASES | directory << DIRECTORY | file
+}
+
+/// The directory of a file of phases.
+pub(crate) fn directory_of(file: u32) -> u32 {
+    file >> DIRECTORY & PHASE_DIRECTORIES_MOST
+}
+
+/// The number of a temporary file beside a file of phases.
+pub(crate) fn beside(file: u32) -> u32 {
+    identity(file) | BESIDE
+}
+
+/// The number of a file of phases under its other name.
+#[must_use]
+pub fn other_name(file: u32) -> u32 {
+    file ^ SECOND_NAME
+}
+
+/// Whether the number is that of a file under its second name.
+#[must_use]
+pub fn has_second_name(file: u32) -> bool {
+    file & PHASES != 0 && file & SECOND_NAME != 0
+}
+
+/// The number of the file under its first name, which is that in its stamps.
+#[must_use]
+pub fn identity(file: u32) -> u32 {
+    if has_second_name(file) { other_name(file) } else { file }
+}
+
+/// A directory of phases: one below [`PHASES_DIRECTORY`], or that itself.
+pub(crate) fn phase_directory(directory: u32) -> String {
+    match directory {
+        0 => PHASES_DIRECTORY.to_owned(),
+        number => format!("{PHASES_DIRECTORY}/d{number:04}"),
+    }
+}
+
 /// The path of a file, from the root of the file system under test. `None`: no plan has it.
 #[must_use]
 pub fn path(file: u32) -> Option<String> {
+    if file & PHASES != 0 {
+        let directory = phase_directory(directory_of(file));
+        let letter = match (file & BESIDE != 0, file & SECOND_NAME != 0) {
+            (false, false) => 'f',
+            (false, true) => 'r',
+            (true, false) => 't',
+            (true, true) => return None,
+        };
+        return Some(format!("{directory}/{letter}{:06}", file & (BESIDE - 1)));
+    }
     let directory = DIRECTORIES.get((file >> WITHIN) as usize)?;
     Some(format!("{directory}/{:06}", file & ((1 << WITHIN) - 1)))
 }
@@ -135,11 +205,32 @@ pub fn path(file: u32) -> Option<String> {
 pub fn file_of(path: &str) -> Option<NamedFile> {
     let stem = path.strip_suffix(TEMPORARY_SUFFIX);
     let (directory, name) = stem.unwrap_or(path).split_once('/')?;
-    let class = DIRECTORIES.iter().position(|known| *known == directory)?;
-    let within = name.parse().ok().filter(|number: &u32| *number < 1 << WITHIN)?;
-    let file = u32::try_from(class).ok()? << WITHIN | within;
+    let file = if directory == PHASES_DIRECTORY {
+        phase_file_of(name)?
+    } else {
+        let class = DIRECTORIES.iter().position(|known| *known == directory)?;
+        let within = name.parse().ok().filter(|number: &u32| *number < 1 << WITHIN)?;
+        u32::try_from(class).ok()? << WITHIN | within
+    };
     (self::path(file).as_deref() == Some(stem.unwrap_or(path)))
         .then_some(NamedFile { file, is_temporary: stem.is_some() })
+}
+
+/// The number of what is below the directory of phases; it may be of another path.
+fn phase_file_of(below: &str) -> Option<u32> {
+    let (directory, name) = match below.split_once('/') {
+        Some((directory, name)) => (directory.strip_prefix('d')?.parse().ok()?, name),
+        None => (0, below),
+    };
+    let letter = name.chars().next()?;
+    let number = name.get(1..)?.parse().ok().filter(|number: &u32| *number < BESIDE)?;
+    let file = phase_file(u32::min(directory, PHASE_DIRECTORIES_MOST), number);
+    match letter {
+        'f' => Some(file),
+        'r' => Some(other_name(file)),
+        't' => Some(beside(file)),
+        _ => None,
+    }
 }
 
 /// What a path stands for.
@@ -172,7 +263,8 @@ pub fn plan(kind: Kind, seed: u64, extent: Extent) -> Plan {
         Kind::Truncated => truncated(extent, &mut rng, &mut actions),
     }
     actions.sort_by_key(|planned| planned.at_ns);
-    Plan { seed, actions, begin_ns: BEGIN_NS }
+    let directories = DIRECTORIES.map(str::to_owned).to_vec();
+    Plan { seed, actions, begin_ns: BEGIN_NS, directories, ends_on_time: false }
 }
 
 /// Actions at the very begin.
@@ -180,7 +272,7 @@ fn first(actions: &mut Vec<Planned>, action: Action) {
     actions.push(Planned { at_ns: 0, action });
 }
 
-fn prefill(bytes: u64, actions: &mut Vec<Planned>) {
+pub(crate) fn prefill(bytes: u64, actions: &mut Vec<Planned>) {
     let count = bytes.div_ceil(PREFILL_FILE_BYTES).min((1 << WITHIN) - 1) as u32;
     let sync = Sync::FileAndDirectory;
     let files = || (0..count).map(|number| PREFILL + number);
@@ -334,11 +426,24 @@ fn checkpoint(
     }
 }
 
+/// What the plan would leave, with each op after the other.
+#[cfg(test)]
+pub(crate) fn history_of(
+    plan: &Plan,
+) -> Result<crate::history::History, crate::history::HistoryError> {
+    let op = |(planned, at): (&Planned, u64)| crate::op::Op {
+        action: planned.action.clone(),
+        begin_ns: at * 10,
+        end_ns: at * 10 + 5,
+        error: None,
+    };
+    let ops: Vec<crate::op::Op> = plan.actions.iter().zip(0..).map(op).collect();
+    crate::history::History::new(&ops, plan.seed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::History;
-    use crate::op::Op;
 
     const EXTENT: Extent = Extent { duration_ns: 60 * SECOND_NS, prefill_bytes: 3 << 20 };
 
@@ -354,16 +459,7 @@ mod tests {
             assert_eq!(made, plan(kind, 7, EXTENT));
             assert_ne!(made.actions, plan(kind, 8, EXTENT).actions, "{kind:?}");
             assert!(made.actions.is_sorted_by_key(|planned| planned.at_ns));
-            let ops: Vec<Op> = (made.actions.iter().zip(0..))
-                .map(|(planned, at)| Op {
-                    action: planned.action.clone(),
-                    begin_ns: at * 10,
-                    end_ns: at * 10 + 5,
-                    error: None,
-                })
-                .collect();
-            let history = History::new(&ops, made.seed);
-            assert!(history.is_ok(), "{kind:?}: {:?}", history.err());
+            assert!(history_of(&made).is_ok(), "{kind:?}: {:?}", history_of(&made).err());
             assert_eq!(Kind::from_name(kind.name()), Some(kind));
         }
     }
@@ -419,6 +515,20 @@ mod tests {
             assert_eq!(file_of(&name), Some(NamedFile { file, is_temporary: false }));
             let temporary = file_of(&(name + TEMPORARY_SUFFIX));
             assert_eq!(temporary, Some(NamedFile { file, is_temporary: true }));
+        }
+        let file = phase_file(12, 17);
+        let names = [file, other_name(file), beside(file), phase_file(0, 3)].map(|it| {
+            let name = path(it).unwrap();
+            assert_eq!(file_of(&name).map(|named| named.file), Some(it));
+            name
+        });
+        let seen = ["phases/d0012/f000017", "phases/d0012/r000017", "phases/d0012/t000017"];
+        assert_eq!((&names[..3], &*names[3]), (&seen.map(str::to_owned)[..], "phases/f000003"));
+        assert_eq!([file, other_name(file)].map(identity), [file, file]);
+        for other in
+            ["phases/d0012/x000017", "phases/d12/f000017", "phases/", "phases/d9999/f000001"]
+        {
+            assert_eq!(file_of(other), None, "{other}");
         }
         assert_eq!(path(REPLACED + 3).as_deref(), Some("replaced/000003"));
         assert_eq!(path(9 << WITHIN), None);

@@ -5,6 +5,8 @@
 
 mod toy;
 
+use fsarena_model::cycle::{Cycle, Overrun, Shares};
+use fsarena_model::work::{Dataset, Fsync, Io, Op, Phase, Workload};
 use fsarena_safety::figures::{FigureOptions, figures};
 use fsarena_safety::op::{Action, Sync};
 use fsarena_safety::oracle::Oracle;
@@ -12,7 +14,7 @@ use fsarena_safety::promise::{Promise, Promises};
 use fsarena_safety::state::{
     Class, CrashPoints, CrashState, EventStates, per_event, uniform, view,
 };
-use fsarena_safety::workload::{Extent, Kind, Plan, Planned, plan};
+use fsarena_safety::workload::{Extent, Kind, Plan, Planned, other_name, plan};
 use fsarena_safety::{Findings, op};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -86,7 +88,11 @@ fn an_honest_file_system_breaks_no_contract() {
 
 /// Broken promises over the states of a synced workload with a bug.
 fn broken(kind: Kind, bugs: Bugs) -> Vec<Promise> {
-    let run = Toy::run(&planned(kind, 1), bugs);
+    broken_of(&planned(kind, 1), bugs)
+}
+
+fn broken_of(plan: &Plan, bugs: Bugs) -> Vec<Promise> {
+    let run = Toy::run(plan, bugs);
     let found = judged(&run, &at_events(&run), Promises::default());
     let all = found.iter().flat_map(|found| &found.violations);
     all.map(|violation| violation.promise).collect()
@@ -101,6 +107,83 @@ fn one_lost_flush_is_found() {
         let bugs = Bugs { lost_flush: Some(flush), ..HONEST };
         assert!(!broken(kind, bugs).is_empty(), "{kind:?}");
     }
+}
+
+/// Phases of every op that is followed, with this sync.
+fn phases(fsync: Fsync) -> Workload {
+    let io = Io { fsync, ..Io::default() };
+    let phase =
+        |name: &str, op, bs_bytes| Phase { io: io.clone(), ..Phase::new(name, op, bs_bytes) };
+    let shares = Shares { in_place: 1, truncate: 1, replace: 1, recreate: 1, temporary: 1 };
+    let cycle = Cycle {
+        cycles: 2,
+        period_ns: SECOND_NS,
+        overrun: Overrun::Queue,
+        updates: 8,
+        shares,
+        disturb: None,
+    };
+    let cycles = Phase { io: io.clone(), ..Phase::of_cycles("cycle", cycle, 1000) };
+    Workload {
+        name: "all-ops".to_owned(),
+        title: String::new(),
+        dataset: Dataset::uniform(12, 3000, 3),
+        phases: vec![
+            phase("create", Op::Create, 4096),
+            phase("append", Op::Append, 1000),
+            phase("overwrite", Op::Overwrite, 4096),
+            phase("rename", Op::Rename, 0),
+            cycles,
+            phase("truncate", Op::Truncate, 1024),
+            phase("randwrite", Op::RandWrite, 512),
+            phase("big-overwrite", Op::BigOverwrite, 512),
+            phase("rename-back", Op::Rename, 0),
+            phase("delete", Op::Delete, 0),
+            phase("big-write", Op::BigWrite, 1024),
+            phase("delete-big", Op::Delete, 0),
+            phase("fallocate", Op::Fallocate, 0),
+        ],
+        fio: None,
+        source: None,
+    }
+}
+
+fn planned_phases(fsync: Fsync, seed: u64) -> Plan {
+    let extent = Extent { duration_ns: 8 * SECOND_NS, prefill_bytes: 2 << 20 };
+    fsarena_safety::phases::plan(&phases(fsync), seed, extent).unwrap().0
+}
+
+const FSYNCS: [Fsync; 6] =
+    [Fsync::None, Fsync::Op, Fsync::File, Fsync::Dir, Fsync::End, Fsync::Dsync];
+
+#[test]
+fn an_honest_file_system_keeps_what_phases_synced() {
+    for fsync in FSYNCS {
+        let run = Toy::run(&planned_phases(fsync, 1), HONEST);
+        let all = at_events(&run);
+        let step = (all.len() / 400).max(1);
+        let some: Vec<CrashState> = all.into_iter().step_by(step).collect();
+        let chosen = [some, at_times(&run, 120, &HONEST_CLASSES)].concat();
+        let found = judged(&run, &chosen, Promises::default());
+        for found in &found {
+            let place = (fsync, found.at_ns, found.class);
+            assert_eq!(found.violations, [], "{place:?}");
+            assert_eq!((found.later_files, found.unknown_files), (0, 0), "{place:?}");
+        }
+        let acknowledged: u32 = found.iter().map(|found| found.acknowledged_files).sum();
+        let is_promised = matches!(fsync, Fsync::End);
+        assert_eq!(acknowledged > 0, is_promised, "{fsync:?}: {acknowledged}");
+    }
+}
+
+#[test]
+fn a_lost_sync_of_the_file_system_is_found() {
+    let plan = planned_phases(Fsync::End, 1);
+    let flushes: Vec<u32> = (1..40)
+        .filter(|flush| !broken_of(&plan, Bugs { lost_flush: Some(*flush), ..HONEST }).is_empty())
+        .collect();
+    // Those of the prefill come first, and that of a phase is made good by the next one.
+    assert!(flushes.len() >= 8, "{flushes:?}");
 }
 
 #[test]
@@ -166,6 +249,9 @@ fn the_loss_window_is_the_time_between_flushes() {
     assert!(dropall.lost_bytes.value > 50_000.0);
 }
 
+/// The first file of phases, which have two names.
+const FIRST: u32 = 1 << 31;
+
 /// What an action is made of, before it is known what is there.
 #[derive(Clone, Debug)]
 struct Wish {
@@ -183,38 +269,42 @@ fn wishes() -> impl Strategy<Value = Vec<Wish>> {
         Sync::Data,
         Sync::File,
         Sync::FileAndDirectory,
+        Sync::Directory,
+        Sync::FileSystem,
     ]);
-    let wish = (0_u8..12, 0_u32..3, 0_u64..2600, 0_u64..100, syncs)
+    let wish = (0_u8..14, FIRST..FIRST + 3, 0_u64..2600, 0_u64..100, syncs)
         .prop_map(|(kind, file, bytes, at, sync)| Wish { kind, file, bytes, at, sync });
     prop::collection::vec(wish, 1..24)
 }
 
 /// The actions that the wishes come to, by the rules of actions.
 fn actions(wishes: &[Wish]) -> Vec<Action> {
-    // Size and last version of what is there.
+    // Size and last version of what is there, and the names of all.
     let mut known: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    let mut names: BTreeMap<u32, u32> = BTreeMap::new();
     let mut actions = Vec::new();
     for (wish, fresh) in wishes.iter().zip(1..) {
-        let Wish { file, bytes, sync, .. } = *wish;
-        let found = known.get(&file).copied();
+        let Wish { file: own, bytes, sync, .. } = *wish;
+        let file = *names.entry(own).or_insert(own);
+        let found = known.get(&own).copied();
         let sectors = found.map_or(0, |(size, _)| size / 512);
         match (found, wish.kind) {
             (None, 0) => {
                 actions.push(Action::Preallocate { file, bytes: bytes / 512 * 512, sync });
-                known.insert(file, (bytes / 512 * 512, 0));
+                known.insert(own, (bytes / 512 * 512, 0));
             }
             (None, 1..=6) => {
                 actions.push(Action::Create { file, bytes, version: fresh, sync });
-                known.insert(file, (bytes, fresh));
+                known.insert(own, (bytes, fresh));
             }
             (None | Some(_), 7 | 8) => {
                 actions.push(Action::Replace { target: file, bytes, version: fresh, sync });
-                known.insert(file, (bytes, fresh));
+                known.insert(own, (bytes, fresh));
             }
             (Some((size, last)), 0..=3) => {
                 let version = if size.is_multiple_of(512) { fresh } else { last };
                 actions.push(Action::Append { file, bytes, version, sync });
-                known.insert(file, (size + bytes, version));
+                known.insert(own, (size + bytes, version));
             }
             (Some(_), 4 | 5) if sectors > 0 => {
                 let from = wish.at % sectors;
@@ -226,11 +316,15 @@ fn actions(wishes: &[Wish]) -> Vec<Action> {
             (Some((_, last)), 9) if sectors > 0 => {
                 let bytes = wish.at % sectors * 512;
                 actions.push(Action::Truncate { file, bytes, sync });
-                known.insert(file, (bytes, last));
+                known.insert(own, (bytes, last));
+            }
+            (Some(_), 12 | 13) => {
+                actions.push(Action::Rename { file, sync });
+                names.insert(own, other_name(file));
             }
             (Some(_), 10 | 11) => {
                 actions.push(Action::Delete { file, sync });
-                known.remove(&file);
+                known.remove(&own);
             }
             _ => {}
         }
@@ -247,7 +341,8 @@ proptest! {
     fn no_history_makes_an_honest_file_system_guilty(wishes in wishes()) {
         let actions = actions(&wishes).into_iter();
         let actions = actions.map(|action| Planned { at_ns: 0, action }).collect();
-        let run = Toy::run(&Plan { seed: 3, actions, begin_ns: 0 }, HONEST);
+        let plan = Plan { seed: 3, actions, ..planned(Kind::Synced, 3) };
+        let run = Toy::run(&Plan { begin_ns: 0, ..plan }, HONEST);
         let states = at_events(&run);
         let found = judged(&run, &states, Promises::default());
         for (state, found) in states.iter().zip(&found) {

@@ -44,6 +44,8 @@ pub struct SafetyRow {
     pub failed_ops: u64,
     /// Of the first that failed.
     pub first_errno: Option<i32>,
+    /// Ops that had not begun when the time was over, which end phases of experiments.
+    pub ops_not_begun: u64,
     /// Of ops that sync, in the time of the modelled disk.
     pub sync_p50_ns: Option<u64>,
     pub sync_p99_ns: Option<u64>,
@@ -110,6 +112,8 @@ pub struct SafetyView {
     pub crash_runs_done: usize,
     /// Contenders in the order of the plan, within each workloads and then states.
     pub rows: Vec<SafetyFigures>,
+    /// What of the workloads is not as in a trial, in words.
+    pub workload_notes: Vec<String>,
     /// Contenders whose power was not cut.
     pub not_run: Vec<SafetyNotRunRow>,
     /// Crash runs without a record, each contender, workload and error once.
@@ -194,6 +198,7 @@ pub fn safety(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<SafetyView> {
     });
     Some(SafetyView {
         workloads: asked.workloads.clone(),
+        workload_notes: asked.workload_notes.clone(),
         states: asked.states.clone(),
         seconds: asked.seconds,
         runs: asked.runs,
@@ -298,6 +303,7 @@ fn safety_row(
         ops: facts.ops,
         failed_ops: facts.failed_ops,
         first_errno: facts.first_errno,
+        ops_not_begun: facts.ops_not_begun,
         sync_p50_ns: facts.sync_ns(0.5),
         sync_p99_ns: facts.sync_ns(0.99),
         loss_window_p50_ns: figures.loss_window.p50_ns.value,
@@ -335,6 +341,7 @@ struct Facts {
     ops: u64,
     failed_ops: u64,
     first_errno: Option<i32>,
+    ops_not_begun: u64,
     mount_options: String,
     /// Its documents ask for a repair before the mount.
     is_repaired_first: bool,
@@ -347,6 +354,7 @@ impl Facts {
             facts.syncs_ns.extend(&record.ops.syncs_ns);
             facts.ops += record.ops.ops;
             facts.failed_ops += record.ops.failed_ops;
+            facts.ops_not_begun += record.ops.not_begun;
             facts.first_errno = facts.first_errno.or(record.ops.first_errno);
             facts.mount_options.clone_from(&record.mount_options);
             facts.is_repaired_first |= record.is_repaired_first;

@@ -20,6 +20,7 @@ pub fn plan() -> SafetyPlan {
         runs: 2,
         points: 4,
         seconds: 120,
+        workload_notes: Vec::new(),
         not_run: Vec::new(),
     }
 }
@@ -44,9 +45,9 @@ pub fn run(header: &RunHeader, slot: CrashSlot, traits: Traits) -> StoredCrashRu
     let syncs_ns = if is_synced { vec![9_000_000, 10_000_000, 30_000_000] } else { Vec::new() };
     let record = CrashRecord {
         schema: RECORD_SCHEMA,
-        workload: if is_synced { Kind::Synced } else { Kind::Unsynced },
+        workload: if is_synced { Kind::Synced } else { Kind::Unsynced }.name().to_owned(),
         seed: header.plan.crash_seed(slot.number),
-        ops: OpSummary { ops: 1000, failed_ops: 0, first_errno: None, syncs_ns },
+        ops: OpSummary { ops: 1000, syncs_ns, ..OpSummary::default() },
         begin_ns: 5 * SECOND_NS,
         end_ns: 125 * SECOND_NS,
         mount_options: "rw,relatime".to_owned(),

@@ -14,6 +14,7 @@ use fsarena_places::crash_run::{
 };
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::oracle::Oracle;
 use fsarena_safety::promise::Promises;
 use fsarena_safety::state::Class;
@@ -154,7 +155,7 @@ impl<'a> Bench<'a> {
             fs,
             disk: DiskOrder { model: MODEL, size_bytes: disk.size_bytes, store_dir: None },
             place: self.place,
-            kind: Kind::MailSpool,
+            workload: &CrashWorkload::Kind(Kind::MailSpool),
             seed,
             duration_ns: self.work_ns,
             prefill_bytes: disk.prefill_bytes,

@@ -17,13 +17,21 @@ pub struct SafetyArgs {
     /// kernel of this machine, in real time and as root.
     #[arg(long, value_name = "DISK", default_value = "virtual:8G:model=hdd-2007")]
     pub on: String,
-    /// Workloads: unsynced, synced, file-synced, mail-spool, journal, truncated.
-    #[arg(long, value_name = "LIST", default_value = "unsynced,synced")]
-    pub workload: String,
+    /// Workloads: unsynced, synced, file-synced, mail-spool, journal, truncated; or those of an
+    /// experiment, such as small-files, of which the phases that change files are done evenly over
+    /// the time [default: unsynced,synced, or all of --experiment].
+    #[arg(long, value_name = "LIST")]
+    pub workload: Option<String>,
+    /// Built-in experiment or TOML file that has the workloads.
+    #[arg(long, value_name = "NAME", add = crate::complete::experiments())]
+    pub experiment: Option<String>,
+    /// Multiply files and the size of large files in workloads of an experiment.
+    #[arg(long, value_name = "FACTOR", value_parser = super::machine::scale)]
+    pub scale: Option<f64>,
     /// Applications in place of workloads, by name or as files of their descriptions:
     /// sqlite-wal,./mine.toml. Built in: sqlite-wal, sqlite-delete,
     /// sqlite-extra, sqlite-off, git, git-fsync-all, maildir, postgresql.
-    #[arg(long, value_name = "LIST", conflicts_with = "workload",
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["workload", "experiment", "scale"],
           add = crate::complete::applications())]
     pub application: Option<String>,
     /// Crash states: prefix (all that had completed), dropall (only what a flush covers),
@@ -96,6 +104,8 @@ Examples:
   fsarena safety --application sqlite-wal,sqlite-off --fs ext4,xfs,btrfs
   fsarena safety --fs ext4,ext4:data=writeback:nodelalloc --workload unsynced
   fsarena safety --fs xfs,btrfs --workload synced --state dropall,lying=2
+  fsarena safety --workload small-files,mail-server --scale 0.1
+  fsarena safety --experiment ./mine.toml --fs ext4,xfs
   fsarena safety --fs ext4 --workload synced --every-event --seconds 20 --runs 1
   fsarena safety --fs ext4 --workload synced --every-event --lose-flush 40 --runs 1
   fsarena safety --fs ext4,xfs --on vdisk:8G:model=hdd-2007 --seconds 60 --runs 3

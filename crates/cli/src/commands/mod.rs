@@ -24,6 +24,7 @@ pub mod report;
 pub mod run;
 pub mod safety;
 pub mod safety_application;
+mod safety_contenders;
 mod safety_guest;
 mod safety_hunt;
 mod safety_keep;

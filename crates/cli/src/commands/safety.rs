@@ -1,23 +1,21 @@
 //! `fsarena safety`: what a power cut leaves of work on a modelled disk, in guest kernels or under
 //! the kernel of this machine.
 
+use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, WorkloadNames, contenders};
 use super::safety_hunt::HuntTally;
 use super::safety_keep::{Candidate, DoneRun, Keeper};
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
-use fsarena_executor::crash::check_programs;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_places::crash_run::CrashRunError;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kernel::{Kernels, Named};
-use fsarena_plan::Overrides;
-use fsarena_process::cmd;
 use fsarena_report::{HuntRow, SafetyHead, hunt_text, safety_text};
-use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace, DriverRules};
+use fsarena_runner::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace};
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::record::RECOVERY_SUFFIX;
 use fsarena_safety::state::Class;
-use fsarena_safety::workload::Kind;
 use fsarena_study::{RowNames, SafetyRow, safety_rows};
 use indicatif::ProgressBar;
 use std::path::Path;
@@ -25,9 +23,6 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Contenders need an experiment; its workload is not used.
-const EXPERIMENT: &str = "schema = 1\nname = \"safety\"\n[factors]\nfs = \"ext4\"\n\
-     device = \"virtual:8G:model=hdd-2007\"\n[[workload]]\nuse = \"small-files\"\n";
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 /// Real time after which a guest is given up.
 pub(super) const LIMIT: Duration = Duration::from_secs(1200);
@@ -35,16 +30,24 @@ pub(super) const LIMIT: Duration = Duration::from_secs(1200);
 pub(super) const CASES_MOST: usize = 3;
 
 pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
-    let kinds = list(&args.workload, "--workload", Kind::from_name)?;
+    let names = |text: &String| list(text, "--workload", |name| Some(name.to_owned()));
+    let names = args.workload.as_ref().map(names).transpose()?;
+    let named = WorkloadNames::new(names, args.experiment.as_deref(), args.scale)?;
     let classes = list(&args.state, "--state", Class::from_name)?;
     if !args.every_event {
         check_points(args, &classes)?;
     }
     let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) =
-        contenders(&args.fs, &args.on, &mut kernels, (own.path(), AllowedDevices::Modelled))?;
+    let order = ContenderOrder {
+        fs: &args.fs,
+        on: &args.on,
+        allowed: AllowedDevices::Modelled,
+        phases: named.phases.as_ref(),
+    };
+    let Found { contenders, not_run, workloads } = contenders(&order, &mut kernels, own.path())?;
     hold_apart(&contenders)?;
+    let workloads = named.crash_workloads(&workloads)?;
     for line in &not_run {
         say!("not run: {line}");
     }
@@ -57,20 +60,20 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
     let native_dir = own.path();
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
-    let all = contenders.len() * kinds.len();
+    let all = contenders.len() * workloads.len();
     let bar = ProgressBar::new(all as u64 * u64::from(args.runs));
     let mut answer = Answer::default();
     for contender in &contenders {
-        for kind in &kinds {
+        for workload in &workloads {
             let (kernels, program, keeper) = (&kernels, &program, &keeper);
-            let campaign = Campaign { args, kernels, program, native_dir, keeper, kind: *kind };
+            let campaign = Campaign { args, kernels, program, native_dir, keeper, workload };
             match campaign.answer(contender, &classes, &stop, &bar, &mut answer) {
                 Ok(()) if bar.is_hidden() => {
-                    say!("{}, {}: {} runs", contender.label, kind.name(), args.runs);
+                    say!("{}, {}: {} runs", contender.label, workload.name(), args.runs);
                 }
                 Ok(()) => {}
                 Err(error) if is_stop(&error) => break,
-                Err(error) => say!("{}, {}: failed: {error:#}", contender.label, kind.name()),
+                Err(error) => say!("{}, {}: failed: {error:#}", contender.label, workload.name()),
             }
         }
     }
@@ -155,32 +158,6 @@ pub(super) fn head(args: &SafetyArgs, contender: &Contender) -> Result<SafetyHea
     })
 }
 
-/// On which devices it can be done.
-#[derive(Clone, Copy)]
-pub(super) enum AllowedDevices {
-    /// On any modelled disk, of a guest or of this machine.
-    Modelled,
-    /// In guests alone; what it is that is done there.
-    Guests(&'static str),
-}
-
-impl AllowedDevices {
-    fn check(self, contenders: &[Contender]) -> Result<()> {
-        let guest = "write --on virtual:8G:model=hdd-2007";
-        let mut devices = contenders.iter().map(|one| &one.levels.device);
-        let what = match self {
-            Self::Modelled if devices.all(DeviceLevel::is_modelled) => return Ok(()),
-            Self::Guests(_) if devices.all(DeviceLevel::is_virtual) => return Ok(()),
-            Self::Modelled => format!(
-                "--on: power is cut on modelled disks alone; {guest}, or --on \
-                 vdisk:8G:model=hdd-2007 as root"
-            ),
-            Self::Guests(what) => format!("--on: {what} in guests alone; {guest}"),
-        };
-        Err(Usage(what).into())
-    }
-}
-
 /// One table is of one kernel and one time.
 fn hold_apart(contenders: &[Contender]) -> Result<()> {
     let is_virtual = |contender: &Contender| contender.levels.device.is_virtual();
@@ -214,44 +191,6 @@ pub(super) fn list<T: PartialEq>(
     Ok(all)
 }
 
-/// Those that can be had here, and why the others cannot.
-pub(super) fn contenders(
-    fs: &str,
-    on: &str,
-    kernels: &mut Kernels,
-    (own, allowed): (&Path, AllowedDevices),
-) -> Result<(Vec<Contender>, Vec<String>)> {
-    let experiment = fsarena_plan::parse(EXPERIMENT, "safety")?;
-    let overrides =
-        Overrides { fs: Some(fs.to_owned()), on: vec![on.to_owned()], ..Overrides::default() };
-    for path in fsarena_plan::kernel_files(&experiment, &overrides)? {
-        let added = kernels.add_file(&path, own, &|| false);
-        added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
-    }
-    let rules = DriverRules::new(kernels.clone());
-    let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
-    allowed.check(&plan.contenders)?;
-    let roots = fsarena_metrics::Roots::default();
-    fsarena_runner::drop_unavailable(&mut plan, context::is_root(), &roots, kernels);
-    let not_run: Vec<String> = plan
-        .not_run
-        .iter()
-        .map(|row| format!("{}: {}", plan.contenders[row.contender].label, row.reason))
-        .collect();
-    let is_run = |at: &usize| !plan.not_run.iter().any(|row| row.contender == *at);
-    let there = (0..plan.contenders.len()).filter(is_run).map(|at| plan.contenders[at].clone());
-    let mut lacking = Vec::new();
-    let there = there.filter(|contender| {
-        let mut programs = check_programs(&contender.levels.fs.name);
-        let missing = programs.find(|program| cmd::find(program).is_none());
-        let why = |program| format!("{}: {program} is not installed", contender.label);
-        lacking.extend(missing.map(why));
-        missing.is_none()
-    });
-    let there = there.collect();
-    Ok((there, not_run.into_iter().chain(lacking).collect()))
-}
-
 /// One workload on contenders.
 pub(super) struct Campaign<'a> {
     args: &'a SafetyArgs,
@@ -260,7 +199,7 @@ pub(super) struct Campaign<'a> {
     /// For what native crash runs write.
     native_dir: &'a Path,
     keeper: &'a Keeper,
-    kind: Kind,
+    workload: &'a CrashWorkload,
 }
 
 impl Campaign<'_> {
@@ -298,7 +237,7 @@ impl Campaign<'_> {
         let names = RowNames {
             contender: &contender.label,
             file_system: &contender.levels.fs.name,
-            workload: self.kind.name(),
+            workload: self.workload.name(),
         };
         Ok(safety_rows(names, &records)?)
     }
@@ -309,7 +248,7 @@ impl Campaign<'_> {
         stop: &(dyn Fn() -> bool + Sync),
         bar: &ProgressBar,
     ) -> Result<HuntRow> {
-        let mut tally = HuntTally::new(&contender.label, self.kind.name());
+        let mut tally = HuntTally::new(&contender.label, self.workload.name());
         self.each_run(contender, &[], stop, |done| {
             let mut found = done.candidates();
             found.sort_by_key(Candidate::complexity);
@@ -345,7 +284,7 @@ impl Campaign<'_> {
             let job = CrashJob {
                 contender,
                 place,
-                kind: self.kind,
+                workload: self.workload,
                 seed: self.args.seed.wrapping_add(u64::from(number)),
                 seconds: self.args.seconds,
                 points: self.args.points,
@@ -383,7 +322,7 @@ mod tests {
         }
         let twice = list("prefix,prefix", "--state", Class::from_name).unwrap_err().to_string();
         assert!(twice.contains("named twice"), "{twice}");
-        let error = list("unsynced,none", "--workload", Kind::from_name).unwrap_err().to_string();
-        assert!(error.contains("--workload: \"none\""), "{error}");
+        let error = list("prefix,none", "--state", Class::from_name).unwrap_err().to_string();
+        assert!(error.contains("--state: \"none\""), "{error}");
     }
 }

@@ -1,9 +1,8 @@
 //! `fsarena safety --application`: what a power cut leaves of the work of an application, by its
 //! own check.
 
-use super::safety::{
-    AllowedDevices, CASES_MOST, LIMIT, SECOND_NS, check_points, contenders, head, is_stop, list,
-};
+use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, head, is_stop, list};
+use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, contenders};
 use super::safety_guest::guest_of;
 use crate::args::SafetyArgs;
 use crate::context::{self, Usage, exit};
@@ -35,12 +34,13 @@ pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
     let (applications, lacking) = with_their_programs(applications);
     let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) = contenders(
-        &args.fs,
-        &args.on,
-        &mut kernels,
-        (own.path(), AllowedDevices::Guests("applications work")),
-    )?;
+    let order = ContenderOrder {
+        fs: &args.fs,
+        on: &args.on,
+        allowed: AllowedDevices::Guests("applications work"),
+        phases: None,
+    };
+    let Found { contenders, not_run, .. } = contenders(&order, &mut kernels, own.path())?;
     for line in not_run.iter().chain(&lacking) {
         say!("not run: {line}");
     }

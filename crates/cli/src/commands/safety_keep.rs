@@ -103,7 +103,7 @@ impl Keeper {
         let mut names = BTreeMap::new();
         let mut shared = SharedFiles::default();
         for one in candidates {
-            let (contender, workload) = (&done.job.contender.label, done.job.kind.name());
+            let (contender, workload) = (&done.job.contender.label, done.job.workload.name());
             let key = [contender.clone(), workload.to_owned(), one.class()];
             let mut kept = self.kept.borrow_mut();
             let kept = kept.entry(key).or_default();
@@ -156,7 +156,7 @@ impl Keeper {
             kernel,
             kernel_file: kernel_file.clone(),
             is_native: !levels.device.is_virtual(),
-            workload: job.kind.name().to_owned(),
+            workload: job.workload.name().to_owned(),
             class: one.class(),
             seed: job.seed,
             after_ns: one.state.at_ns.saturating_sub(ran.work.begin_ns),

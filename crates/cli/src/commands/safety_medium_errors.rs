@@ -1,6 +1,7 @@
 //! `fsarena safety medium-errors`: writes of the work fail, and who is told of it.
 
-use super::safety::{AllowedDevices, CASES_MOST, SECOND_NS, contenders, list};
+use super::safety::{CASES_MOST, SECOND_NS, list};
+use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, contenders};
 use super::safety_guest::guest_of;
 use crate::args::MediumErrorsArgs;
 use crate::context::{self, exit};
@@ -42,12 +43,13 @@ pub fn run(args: &MediumErrorsArgs) -> Result<ExitCode> {
     let kinds = list(&args.workload, "--workload", Kind::from_name)?;
     let own = context::scratch_dir()?;
     let mut kernels = Kernels::new(context::kernels()?);
-    let (contenders, not_run) = contenders(
-        &args.fs,
-        &args.on,
-        &mut kernels,
-        (own.path(), AllowedDevices::Guests("errors of the medium are made")),
-    )?;
+    let order = ContenderOrder {
+        fs: &args.fs,
+        on: &args.on,
+        allowed: AllowedDevices::Guests("errors of the medium are made"),
+        phases: None,
+    };
+    let Found { contenders, not_run, .. } = contenders(&order, &mut kernels, own.path())?;
     for line in &not_run {
         say!("not run: {line}");
     }

@@ -1,7 +1,8 @@
 //! `fsarena safety sequences` and `fsarena safety litmus`: short programs, each on a file system of
 //! its own, and every state that a power cut may leave of it.
 
-use super::safety::{AllowedDevices, LIMIT, contenders, is_stop, list};
+use super::safety::{LIMIT, is_stop, list};
+use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, contenders};
 use super::safety_guest::guest_of;
 use crate::args::{LitmusArgs, SequencesArgs};
 use crate::context::{self, exit};
@@ -56,12 +57,13 @@ impl Campaign<'_> {
     ) -> Result<(SequenceHead, Vec<R>, ExitCode)> {
         let own = context::scratch_dir()?;
         let mut kernels = Kernels::new(context::kernels()?);
-        let (contenders, not_run) = contenders(
-            self.fs,
-            self.on,
-            &mut kernels,
-            (own.path(), AllowedDevices::Guests("sequences are carried out")),
-        )?;
+        let order = ContenderOrder {
+            fs: self.fs,
+            on: self.on,
+            allowed: AllowedDevices::Guests("sequences are carried out"),
+            phases: None,
+        };
+        let Found { contenders, not_run, .. } = contenders(&order, &mut kernels, own.path())?;
         for line in &not_run {
             say!("not run: {line}");
         }

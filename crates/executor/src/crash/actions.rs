@@ -3,8 +3,8 @@
 use fsarena_safety::medium_error::record::Call;
 use fsarena_safety::op::{Action, Sync};
 use fsarena_safety::stamp::{Stamp, fill};
-use fsarena_safety::workload::{DIRECTORIES, TEMPORARY_SUFFIX, path};
-use rustix::fs::{FallocateFlags, fallocate};
+use fsarena_safety::workload::{TEMPORARY_SUFFIX, identity, other_name, path};
+use rustix::fs::{FallocateFlags, fallocate, syncfs};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
 use std::fs::{self, File, OpenOptions};
@@ -20,9 +20,9 @@ pub(super) fn sleep_until(at_ns: u64) {
     while clock_nanosleep_absolute(ClockId::Monotonic, &until).is_err() {}
 }
 
-/// The directories of all plans.
-pub(super) fn make_directories(root: &Path) -> io::Result<()> {
-    for name in DIRECTORIES {
+/// The directories of a plan.
+pub(super) fn make_directories(root: &Path, directories: &[String]) -> io::Result<()> {
+    for name in directories {
         fs::create_dir(root.join(name))?;
     }
     Ok(())
@@ -58,17 +58,20 @@ impl Failure {
 /// applications do.
 fn sync_file(file: &File, sync: Sync) -> Result<(), Failure> {
     let call = || match sync {
-        Sync::None => Ok(()),
+        Sync::None | Sync::Directory | Sync::FileSystem => Ok(()),
         Sync::Data => file.sync_data(),
         Sync::File | Sync::FileAndDirectory => file.sync_all(),
     };
     call().map_err(|error| Failure { call: Call::Sync, error, again: Some(call()) })
 }
 
-fn sync_directory(file: &Path, sync: Sync) -> io::Result<()> {
-    match file.parent() {
-        Some(directory) if sync.covers_name() => File::open(directory)?.sync_all(),
-        _ => Ok(()),
+/// Makes durable what goes beyond the file itself.
+fn sync_beyond(file: &Path, sync: Sync) -> io::Result<()> {
+    let Some(directory) = file.parent() else { return Ok(()) };
+    match sync {
+        Sync::None | Sync::Data | Sync::File => Ok(()),
+        Sync::FileAndDirectory | Sync::Directory => File::open(directory)?.sync_all(),
+        Sync::FileSystem => Ok(syncfs(File::open(directory)?)?),
     }
 }
 
@@ -80,7 +83,7 @@ pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> Result<(), F
     let failed = Failure::in_call;
     let path = place(root, action.file()).map_err(failed(Call::Open))?;
     let sync = action.sync();
-    let stamp = |version| Stamp { seed, file: action.file(), version };
+    let stamp = |version| Stamp { seed, file: identity(action.file()), version };
     let open =
         |options: &mut OpenOptions, path: &Path| options.open(path).map_err(failed(Call::Open));
     match *action {
@@ -126,9 +129,13 @@ pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> Result<(), F
             file.set_len(bytes).map_err(failed(Call::Truncate))?;
             sync_file(&file, sync)?;
         }
+        Action::Rename { file, .. } => {
+            let to = place(root, other_name(file)).map_err(failed(Call::Open))?;
+            fs::rename(&path, to).map_err(failed(Call::Rename))?;
+        }
         Action::Delete { .. } => fs::remove_file(&path).map_err(failed(Call::Unlink))?,
     }
-    sync_directory(&path, sync).map_err(failed(Call::SyncDirectory))
+    sync_beyond(&path, sync).map_err(failed(Call::SyncDirectory))
 }
 
 #[cfg(test)]
@@ -147,7 +154,7 @@ mod tests {
     #[test]
     fn actions_do_what_they_say() {
         let dir = tempfile::tempdir().unwrap();
-        make_directories(dir.path()).unwrap();
+        make_directories(dir.path(), &["replaced".to_owned()]).unwrap();
         let (file, sync) = (1 << 24, Sync::FileAndDirectory);
         let path = dir.path().join(path(file).unwrap());
         let act = |action: Action| carry_out(dir.path(), &action, 9);

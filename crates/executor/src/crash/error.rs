@@ -2,6 +2,7 @@
 
 use fsarena_devices::TargetError;
 use fsarena_filesystems::UnknownFs;
+use fsarena_safety::phases::PhasesError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(super) enum CrashError {
     #[error("crash task: {0}")]
     Task(#[from] serde_json::Error),
+    #[error(transparent)]
+    Phases(#[from] PhasesError),
     #[error(transparent)]
     FileSystem(#[from] UnknownFs),
     #[error(transparent)]

@@ -32,7 +32,7 @@ pub(super) fn work(work: &CrashWork, mnt: &Path) -> Result<MediumErrorWork, Cras
             again: failure.again.map(|again| again.map_or_else(|error| number_of(&error), |()| 0)),
         });
     };
-    let WorkRecord { ops, begin_ns, end_ns, mount_options } =
+    let WorkRecord { ops, begin_ns, end_ns, mount_options, .. } =
         work_until_the_end(work, mnt, &mut prepared, &mut take)?;
     let after = look_at_mounted(mnt, root.as_ref(), kernel_log.as_ref());
     Ok(MediumErrorWork { ops, failed, begin_ns, end_ns, mount_options, after })

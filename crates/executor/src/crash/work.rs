@@ -8,8 +8,9 @@ use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
+use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::op::Op;
-use fsarena_safety::workload::{Extent, Kind, plan};
+use fsarena_safety::workload::Extent;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use std::path::Path;
 pub struct CrashWork {
     pub fs: FsLevel,
     pub size_bytes: u64,
-    pub kind: Kind,
+    pub workload: CrashWorkload,
     pub seed: u64,
     pub duration_ns: u64,
     /// Of files that are made, synced and deleted before.
@@ -40,6 +41,8 @@ pub struct WorkRecord {
     pub end_ns: u64,
     /// Mount and superblock options in force.
     pub mount_options: String,
+    /// Ops of the plan that had not begun when the time was over.
+    pub not_begun: u64,
 }
 
 pub(super) fn work(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
@@ -59,13 +62,14 @@ pub(super) fn work_until_the_end(
     let formatted = format::format(&target, &*driver, &work.fs, Discard::None)?;
     let mounted = mount::mount(&formatted, mnt)?;
     let mount_options = mounted.options().to_owned();
-    actions::make_directories(mnt).map_err(CrashError::io(mnt))?;
-    settle::syncfs(mnt)?;
     let extent = Extent { duration_ns: work.duration_ns, prefill_bytes: work.prefill_bytes };
-    let plan = plan(work.kind, work.seed, extent);
+    let (plan, _) = work.workload.plan(work.seed, extent)?;
+    actions::make_directories(mnt, &plan.directories).map_err(CrashError::io(mnt))?;
+    settle::syncfs(mnt)?;
     let mut from_ns = monotonic_ns();
     let mut is_prepared = false;
-    let mut ops = Vec::with_capacity(plan.actions.len());
+    let planned_ops = plan.actions.len();
+    let mut ops = Vec::with_capacity(planned_ops);
     for planned in plan.actions {
         if !is_prepared && planned.at_ns >= plan.begin_ns {
             is_prepared = true;
@@ -73,6 +77,10 @@ pub(super) fn work_until_the_end(
             prepared(mnt)?;
             // On a slow disk it took longer than planned, and all that follows comes later.
             from_ns = from_ns.max(monotonic_ns().saturating_sub(plan.begin_ns));
+        }
+        let is_over = || monotonic_ns() >= from_ns + plan.begin_ns + work.duration_ns;
+        if plan.ends_on_time && is_prepared && is_over() {
+            break;
         }
         actions::sleep_until(from_ns + planned.at_ns);
         let begin_ns = monotonic_ns();
@@ -90,5 +98,6 @@ pub(super) fn work_until_the_end(
     // It stays mounted: the power goes.
     mounted.keep();
     formatted.keep();
-    Ok(WorkRecord { ops, begin_ns, end_ns, mount_options })
+    let not_begun = (planned_ops - ops.len()) as u64;
+    Ok(WorkRecord { ops, begin_ns, end_ns, mount_options, not_begun })
 }

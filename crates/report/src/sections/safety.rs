@@ -4,7 +4,7 @@
 use crate::context::{Run, SectionContext};
 use crate::format::{Scale, count};
 use crate::pictures::{ends, file_name, key};
-use crate::safety::{READ, grid, notes, seconds, share};
+use crate::safety::{READ, few_runs, grid, notes, seconds, share};
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use fsarena_chart::{Axis, Head, Scatter, ScatterPoint};
@@ -19,7 +19,7 @@ const FAR: f64 = 8.0;
 
 const LEGEND: &str = "Rate: of the phase in the heading of its column, as in the other tables; median \
      over trials. Other columns are of crash runs on the same modelled disk, whose work is not that \
-     of the trials. What fsync promises (synced work lost), what replaces files, stale bytes \
+     of the trials; that of a workload of the experiment is spread evenly over the time. What fsync promises (synced work lost), what replaces files, stale bytes \
      and the state of the file system are different promises: they are not added.";
 
 /// Its blocks; nothing where no power was cut.
@@ -48,6 +48,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
         let caption = "Every contender, crash workload and crash state";
         let mut inside = vec![Block::Table(grid(rows).caption(caption))];
         inside.push(Block::List(None, all));
+        inside.extend(few_runs(view.runs).map(|few| Block::Note(format!("Mind: {few}."))));
         inside.push(Block::Note(READ.to_owned()));
         blocks.push(Block::Fold(caption.to_owned(), inside));
     }
@@ -63,7 +64,10 @@ fn head(run: &Run<'_>, view: &SafetyView) -> String {
             _ => None,
         })
         .collect();
-    let kernels: Vec<&str> = kernels.into_iter().collect();
+    let place = match kernels.is_empty() {
+        true => "Under the kernel of this machine".to_owned(),
+        false => format!("Linux {} in guests", kernels.into_iter().collect::<Vec<_>>().join(", ")),
+    };
     let done = match view.crash_runs_done == view.crash_runs_planned {
         true => String::new(),
         false => format!(
@@ -73,8 +77,7 @@ fn head(run: &Run<'_>, view: &SafetyView) -> String {
         ),
     };
     format!(
-        "Linux {} in guests: {} of {} s of each of {}, {} each ({}).{done}",
-        kernels.join(", "),
+        "{place}: {} of {} s of each of {}, {} each ({}).{done}",
         count(view.runs as usize, "run"),
         view.seconds,
         view.workloads.join(", "),
@@ -92,7 +95,8 @@ fn not_judged(view: &SafetyView) -> Vec<Block> {
     let not_run = view.not_run.iter();
     let not_run =
         not_run.map(|row| format!("Power cuts of {}: not run: {}", row.label, row.reason));
-    failed.chain(not_run.map(Block::Missing)).collect()
+    let mind = view.workload_notes.iter().map(|note| Block::Note(format!("Mind: {note}.")));
+    failed.chain(not_run.map(Block::Missing)).chain(mind).collect()
 }
 
 /// The phase whose rate stands for speed: that of the headline, else the first.

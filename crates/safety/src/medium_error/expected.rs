@@ -302,8 +302,8 @@ impl ExpectedFile {
                 let extent = (offset, offset + bytes);
                 self.write(extent, (version, number), ended, call.is_none(), sync);
             }
-            // No workload has one.
-            Action::Truncate { .. } => self.is_unknown = true,
+            // Not followed.
+            Action::Truncate { .. } | Action::Rename { .. } => self.is_unknown = true,
             Action::Delete { sync, .. } => match call {
                 Some(Call::Unlink) => {}
                 None if sync.covers_name() => {

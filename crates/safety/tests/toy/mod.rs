@@ -6,7 +6,7 @@
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
 use fsarena_safety::op::{Action, Op, Sync};
 use fsarena_safety::stamp::{Stamp, fill};
-use fsarena_safety::workload::{Plan, path};
+use fsarena_safety::workload::{Plan, identity, other_name, path};
 use fsarena_vdisk::{Completion, Discarded, Outcome, Request, Store, View, WriteLog};
 use std::collections::BTreeMap;
 
@@ -42,6 +42,8 @@ pub struct Run {
 
 #[derive(Clone, Copy)]
 struct Inode {
+    /// Number of the file, under the name that it has.
+    name: u32,
     number: u64,
     first: u64,
     pieces: u64,
@@ -112,7 +114,7 @@ impl Toy {
                 }
             }
             Action::Append { file, bytes, version, sync } => {
-                let mut inode = self.files[&file];
+                let mut inode = self.files[&identity(file)];
                 let from = inode.size;
                 inode.size += bytes;
                 self.write(file, inode, from, inode.size, Some(version));
@@ -121,16 +123,27 @@ impl Toy {
                 self.sync(sync);
             }
             Action::Overwrite { file, offset, bytes, version, sync } => {
-                self.write(file, self.files[&file], offset, offset + bytes, Some(version));
+                self.write(
+                    file,
+                    self.files[&identity(file)],
+                    offset,
+                    offset + bytes,
+                    Some(version),
+                );
                 self.sync(sync);
             }
             Action::Truncate { file, bytes, sync } => {
-                let inode = Inode { size: bytes, ..self.files[&file] };
+                let inode = Inode { size: bytes, ..self.files[&identity(file)] };
                 self.write_inode(file, inode);
                 self.sync(sync);
             }
+            Action::Rename { file, sync } => {
+                let inode = self.files[&identity(file)];
+                self.write_inode(file, Inode { name: other_name(file), ..inode });
+                self.sync(sync);
+            }
             Action::Delete { file, sync } => {
-                let inode = self.files.remove(&file).unwrap();
+                let inode = self.files.remove(&identity(file)).unwrap();
                 self.release(inode);
                 self.request(Request::write(0, inode.number, 1), &[0; 512]);
                 self.sync(sync);
@@ -140,7 +153,7 @@ impl Toy {
 
     /// A new inode under a name.
     fn write_new(&mut self, file: u32, bytes: u64, version: Option<u32>, flushes: bool) {
-        let known = self.files.get(&file).copied();
+        let known = self.files.get(&identity(file)).copied();
         let pieces = bytes.div_ceil(PIECE * SECTOR).max(1);
         let first = self.free.pop().unwrap();
         for at in 1..pieces {
@@ -148,9 +161,9 @@ impl Toy {
             assert_eq!(self.free.pop().unwrap(), first + at);
         }
         let unused = self.numbers.len() as u64;
-        let number = *self.numbers.entry(file).or_insert(unused);
+        let number = *self.numbers.entry(identity(file)).or_insert(unused);
         assert!(number < INODES);
-        let inode = Inode { number, first: first * PIECE, pieces, size: bytes };
+        let inode = Inode { name: file, number, first: first * PIECE, pieces, size: bytes };
         self.write(file, inode, 0, bytes, version);
         self.flush_data(flushes);
         if let Some(old) = known {
@@ -169,7 +182,7 @@ impl Toy {
         let base = from / SECTOR * SECTOR;
         let mut data = vec![0; ((end - base).div_ceil(SECTOR) * SECTOR) as usize];
         if let Some(version) = version {
-            let stamp = Stamp { seed: self.seed, file, version };
+            let stamp = Stamp { seed: self.seed, file: identity(file), version };
             fill(&mut data[..(end - base) as usize], stamp, base);
         }
         for (at, part) in data.chunks(16 * SECTOR as usize).enumerate() {
@@ -180,10 +193,10 @@ impl Toy {
     }
 
     fn write_inode(&mut self, file: u32, inode: Inode) {
-        self.files.insert(file, inode);
+        self.files.insert(identity(file), inode);
         let mut data = [0; 512];
         data[..8].copy_from_slice(b"toyinode");
-        data[8..12].copy_from_slice(&file.to_le_bytes());
+        data[8..12].copy_from_slice(&inode.name.to_le_bytes());
         data[16..24].copy_from_slice(&inode.first.to_le_bytes());
         data[24..32].copy_from_slice(&inode.size.to_le_bytes());
         self.request(Request::write(0, inode.number, 1), &data);

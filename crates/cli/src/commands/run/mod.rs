@@ -21,6 +21,7 @@ use fsarena_model::host::Finding;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlace, RunPlan};
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::Experiment;
+pub(super) use options::read_experiment;
 use preflight::Checked;
 use std::path::Path;
 use std::process::ExitCode;

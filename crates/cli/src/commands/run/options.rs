@@ -138,11 +138,10 @@ pub(super) fn unnamed_experiment(args: &RunArgs, overrides: &Overrides) -> Resul
     Ok(fsarena_plan::builtin::experiment("quick").expect("quick is built in"))
 }
 
-/// The experiment that is named: a built-in one, or a file.
-pub(super) fn named_experiment(args: &RunArgs) -> Result<Option<Experiment>> {
-    let Some(name) = args.experiment.as_deref() else { return Ok(None) };
+/// The experiment of this name: a built-in one, or a file.
+pub(in crate::commands) fn read_experiment(name: &str) -> Result<Experiment> {
     if let Some(found) = fsarena_plan::builtin::experiment(name) {
-        return Ok(Some(found));
+        return Ok(found);
     }
     if !name.ends_with(".toml") && !Path::new(name).exists() {
         let known = fsarena_plan::builtin::experiment_names().join(", ");
@@ -156,7 +155,7 @@ pub(super) fn named_experiment(args: &RunArgs) -> Result<Option<Experiment>> {
     })?;
     let read = |path: &Path| std::fs::read_to_string(path);
     let outside = Outside { read: &read, survey: &survey };
-    Ok(Some(fsarena_plan::parse_from(&text, name, &outside)?))
+    Ok(fsarena_plan::parse_from(&text, name, &outside)?)
 }
 
 /// Surveys data of the user's own that an experiment names. Nothing is made yet: Ctrl-C ends it.

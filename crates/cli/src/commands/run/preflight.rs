@@ -43,7 +43,7 @@ pub(super) fn check(
     consents: &[WipeConsent],
     db: Option<&Path>,
 ) -> Result<Checked> {
-    let named = options::named_experiment(args)?;
+    let named = args.experiment.as_deref().map(options::read_experiment).transpose()?;
     let overrides = options::overrides(args, named.as_ref())?;
     let experiment = match named {
         Some(named) => named,
