@@ -50,6 +50,74 @@ fn virtual_safety_tells_acknowledged_work_from_the_rest() {
     guests.assert_nothing_left();
 }
 
+const OWN: &str = r#"
+schema = 1
+name = "own"
+[factors]
+fs = "ext4"
+device = "virtual:1G:model=hdd-2007"
+[[workload]]
+name = "documents"
+files = 60
+size = "5000 B"
+dirs = 3
+phases = [
+    { op = "create", fsync = "end" },
+    { op = "append", bs = "700 B" },
+    { op = "rename", fsync = "end" },
+    { op = "randwrite", bs = "512 B", ops = 40, fsync = "op" },
+    "delete",
+]
+"#;
+
+/// The phases of an experiment: what syncfs and fsync reported is there, a lying disk loses it.
+#[test]
+fn virtual_safety_cuts_the_power_of_phases() {
+    let Some(guests) = Guests::new() else { return };
+    let file = guests.env().write("own.toml", OWN);
+    let args = ["--experiment", &file, "--seconds", "30", "--points", "12"];
+    let honest = rows(&guests, &[&args[..], &["--fs", "ext4,xfs,btrfs"]].concat());
+    assert_eq!(honest.len(), 3);
+    for row in &honest {
+        let (lost, checked) = hits(row, "acknowledged_lost");
+        assert!(lost == 0 && checked > 0, "{row}");
+        let loss_ns = row["loss_window_max_ns"].as_u64().unwrap();
+        assert!(row["workload"] == "documents" && loss_ns > 1_000_000_000, "{row}");
+    }
+    let lying = rows(&guests, &[&args[..], &["--fs", "ext4", "--state", "lying=5"]].concat());
+    assert!(hits(&lying[0], "acknowledged_lost").0 > 0, "{}", lying[0]);
+    // syncfs of ext2 does not flush the disk's cache: it is there where that is kept.
+    let on_ext2 = ["safety", "--on", DISK, "--runs", "1", "--json", "--fs", "ext2", "--state"];
+    let ext2 = rows_with(7, &guests, &[&on_ext2[..], &["prefix,dropall"], &args].concat());
+    let lost = ["prefix", "dropall"].map(|state| {
+        let row = ext2.iter().find(|row| row["state"] == state).unwrap();
+        (hits(row, "acknowledged_lost").0 > 0, row["broken"][0][0].clone())
+    });
+    assert_eq!(lost[0], (false, Value::Null), "{ext2:?}");
+    assert!(lost[1].0 && lost[1].1.as_str().unwrap().starts_with("sync(2)"), "{lost:?}");
+    guests.assert_nothing_left();
+}
+
+/// A disk that is too slow for all of it, and work that cannot be followed.
+#[test]
+fn virtual_safety_tells_what_of_phases_is_not_done() {
+    let Some(guests) = Guests::new() else { return };
+    let args = ["--workload", "mail-server", "--scale", "0.1", "--seconds", "5", "--points", "2"];
+    let slow =
+        rows_on(&guests, "virtual:2G:model=sd-class2", &[&args[..], &["--fs", "ext4"]].concat());
+    assert!(slow[0]["ops_not_begun"].as_u64().unwrap() > 0, "{}", slow[0]);
+    for (workload, told) in [
+        ("untar", "untar, untar: its contents are those of the work that it does"),
+        ("database", "ops on a file, and crash runs follow 4096 at most; make it smaller"),
+        ("unsinced", "did you mean \"unsynced\"?"),
+    ] {
+        let ran = guests.run(&["safety", "--workload", workload, "--fs", "ext4"]);
+        assert!(ran.code == Some(2) && ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    let ran = guests.run(&["safety", "--workload", "synced", "--scale", "0.1"]);
+    assert!(ran.stderr.contains("--scale: no workload of an experiment"), "{}", ran.stderr);
+}
+
 /// Where no cache can lose it, what was written is there without any flush.
 #[test]
 fn virtual_safety_knows_a_disk_without_a_volatile_cache() {
@@ -171,7 +239,7 @@ fn virtual_safety_is_the_same_every_time() {
 fn virtual_safety_refuses_what_cannot_be() {
     let Some(guests) = Guests::new() else { return };
     for (args, said) in [
-        (&["--workload", "all"][..], "--workload: \"all\" is none"),
+        (&["--workload", "all"][..], "--workload: unknown workload \"all\""),
         (&["--state", "lying"], "--state: \"lying\" is none"),
         (&["--on", "ram:1G"], "power is cut on modelled disks alone"),
         (&["--fs", "nonsense"], "nonsense"),

@@ -65,6 +65,34 @@ fn what_was_read_is_written_again() {
 }
 
 #[test]
+fn phases_of_the_experiment_are_a_workload() {
+    let own = "workloads = [\"synced\", \"small-files\"]";
+    let asked = plan(&text(GUEST, own)).unwrap();
+    let safety = asked.safety.unwrap();
+    assert_eq!(
+        (&safety.workloads[1], &safety.workload_notes),
+        (&"small-files".to_owned(), &vec![])
+    );
+    let workload = fsarena_plan::crash_workload("small-files", &asked.workloads).unwrap();
+    assert_eq!(workload.name(), "small-files");
+    // Another workload by an option: the crash runs of the one that is gone are gone, too.
+    let read = file(&text(GUEST, own)).unwrap();
+    let other = Overrides { workloads: Some("big-file".to_owned()), ..Overrides::default() };
+    assert_eq!(expand(&read, &other, &TestRules).unwrap().safety.unwrap().workloads, ["synced"]);
+    let metadata = text(GUEST, own).replace("small-files", "metadata-calls");
+    let notes = plan(&metadata).unwrap().safety.unwrap().workload_notes;
+    assert!(notes[0].starts_with("metadata-calls: setxattr, link, symlink: left out"), "{notes:?}");
+    let archive = text(GUEST, own).replace("small-files", "untar");
+    let error = plan(&archive).unwrap_err().to_string();
+    assert!(error.starts_with("t.toml:6:1: untar, untar: its contents are those"), "{error}");
+    let named = "[[workload]]\nname = \"synced\"\nfiles = 1\nsize = \"1 KiB\"\n\
+                 phases = [\"create\"]\n[safety]";
+    let both = text(GUEST, "workloads = \"synced\"").replace("[safety]", named);
+    let error = file(&both).unwrap_err().to_string();
+    assert!(error.contains("\"synced\" is a crash workload and a workload of the exp"), "{error}");
+}
+
+#[test]
 fn an_option_takes_the_place_of_the_runs() {
     let read = file(&text(GUEST, "runs = 7")).unwrap();
     let with = |crash_runs| {
