@@ -45,9 +45,10 @@ pub(crate) fn recheck_unused(target: &TargetSpec) -> Result<(), TargetError> {
 /// When it is another one by now.
 pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
     match target {
-        TargetSpec::Block { device, under: Under::Image { image, .. }, .. } => {
+        TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. } => {
             leftovers::ours(image)?;
-            over_our_image(device, image, block_number(device))
+            over_our_image(device, image, block_number(device))?;
+            whole(image, *size_bytes)
         }
         TargetSpec::Block {
             under:
@@ -65,8 +66,9 @@ pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
 
 fn held(target: &TargetSpec, how: Exclusive) -> Result<File, TargetError> {
     match target {
-        TargetSpec::Block { device, under: Under::Image { image, .. }, .. } => {
-            loop_of_ours(device, image, how)
+        TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. } => {
+            let held = loop_of_ours(device, image, how)?;
+            whole(image, *size_bytes).map(|()| held)
         }
         TargetSpec::Block {
             device,
@@ -101,6 +103,16 @@ fn guest_disk(device: &Path) -> Result<(), TargetError> {
     }
     let problem = "is no disk of a guest kernel of fsarena";
     Err(TargetError::state(device, problem, "use --on virtual:SIZE:model=MODEL"))
+}
+
+/// An image that was cut off underneath reads as zeros there, and takes writes.
+fn whole(image: &Path, size_bytes: u64) -> Result<(), TargetError> {
+    let found = std::fs::metadata(image).map_err(|error| TargetError::io("stat", image, error))?;
+    if found.len() >= size_bytes {
+        return Ok(());
+    }
+    let problem = format!("has {} of {size_bytes} bytes: somebody has cut it off", found.len());
+    Err(TargetError::state(image, problem, "start the run again, and leave its images alone"))
 }
 
 fn loop_of_ours(device: &Path, our_image: &Path, how: Exclusive) -> Result<File, TargetError> {

@@ -55,7 +55,7 @@ pub fn tools_availability(driver: &dyn FileSystem, search: &SearchPath) -> Avail
                 Some(package) => format!("; install the package {package}"),
                 None => String::new(),
             };
-            let reason = format!("{} is not installed{remedy}", need.program);
+            let reason = format!("{}{remedy}", search.why_missing(&need.program));
             return Availability::Missing { reason, package: need.package };
         }
     }

@@ -42,7 +42,8 @@ pub struct UnknownFs {
 pub enum FsError {
     /// A program is not there.
     #[error(
-        "{program} is not installed{}",
+        "{}{}",
+        cmd::why_missing(program),
         package.as_ref().map(|name| format!("; install the package {name}")).unwrap_or_default()
     )]
     MissingTool { program: String, package: Option<String> },

@@ -5,6 +5,7 @@
 //! hold them open for as long as it likes. A program dies with the thread that started it.
 
 use crate::child::end_with_parent;
+use crate::trust::{is_root_of_machine, untrusted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -17,10 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Output read of one stream, bytes; a fio job of 1000 clones prints about 8 MB.
-const OUTPUT_MAX_BYTES: u64 = 256 << 20;
+/// Output of one stream, bytes; a fio job of 1000 clones prints about 8 MB.
+pub(crate) const OUTPUT_MAX_BYTES: u64 = 256 << 20;
+/// What is said of a program that printed more.
+pub const TOO_MUCH_OUTPUT: &str = "printed more than 256 MiB, killed";
 /// How often it is asked whether to stop.
 const STOP_PERIOD: Duration = Duration::from_millis(100);
+/// How often it is looked whether there is too much output. Programs of a moment are not disturbed.
+pub(crate) const OUTPUT_PERIOD: Duration = Duration::from_secs(1);
 
 /// A program that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,20 +57,35 @@ impl SearchPath {
         Self(dirs)
     }
 
-    /// The first executable file of this name.
+    /// The first executable file of this name; for root the first that nobody else may write.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Tool> {
-        self.0
-            .iter()
-            .map(|dir| dir.join(name))
-            .find(|path| is_executable(path))
+        let is_root = is_root_of_machine();
+        self.executables(name)
+            .find(|path| !is_root || untrusted(path).is_none())
             .map(|path| Tool { name: name.to_owned(), path })
     }
 
-    /// As a value of `PATH`.
+    /// Why [`find`](Self::find) gives none of this name: it is not there, or root does not run it.
+    #[must_use]
+    pub fn why_missing(&self, name: &str) -> String {
+        match self.executables(name).find_map(|path| untrusted(&path)) {
+            Some(untrusted) => untrusted.to_string(),
+            None => format!("{name} is not installed"),
+        }
+    }
+
+    fn executables(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        self.0.iter().map(move |dir| dir.join(name)).filter(|path| is_executable(path))
+    }
+
+    /// As a value of `PATH`; for root without directories that somebody else may write.
     #[must_use]
     pub fn joined(&self) -> OsString {
-        std::env::join_paths(&self.0).unwrap_or_default()
+        let is_root = is_root_of_machine();
+        let may_be_written = |dir: &&PathBuf| dir.exists() && untrusted(dir).is_some();
+        let dirs = self.0.iter().filter(|dir| !(is_root && may_be_written(dir)));
+        std::env::join_paths(dirs).unwrap_or_default()
     }
 }
 
@@ -79,6 +99,12 @@ pub fn is_executable(path: &Path) -> bool {
 #[must_use]
 pub fn find(name: &str) -> Option<Tool> {
     SearchPath::from_env().find(name)
+}
+
+/// Why [`find`] gives no program of this name.
+#[must_use]
+pub fn why_missing(name: &str) -> String {
+    SearchPath::from_env().why_missing(name)
 }
 
 /// A program that ended well.
@@ -132,6 +158,12 @@ pub enum CmdError {
         limit: Duration,
         /// Last lines of what it said.
         last_lines: String,
+    },
+    /// It did not stop printing and was killed.
+    #[error("{command}: {TOO_MUCH_OUTPUT}")]
+    TooMuchOutput {
+        /// Program and arguments.
+        command: String,
     },
 }
 
@@ -260,6 +292,7 @@ fn run_command(
     let last_lines = last_lines(if stderr.trim().is_empty() { &stdout } else { &stderr });
     match end {
         End::Stopped => Err(CmdError::Stopped { command: shown }),
+        End::TooMuchOutput => Err(CmdError::TooMuchOutput { command: shown }),
         End::TimedOut => Err(CmdError::TimedOut { command: shown, limit: timeout, last_lines }),
         End::Ended(status) if status.success() => Ok(Ran { status, stdout, stderr, elapsed_ns }),
         End::Ended(status) => Err(CmdError::Failed {
@@ -306,6 +339,17 @@ impl Streams {
         Ok(())
     }
 
+    /// The same after this end; nothing where it was too much.
+    pub(crate) fn read_after(&mut self, end: End) -> io::Result<(String, String)> {
+        if end == End::TooMuchOutput { Ok(Default::default()) } else { self.read() }
+    }
+
+    /// Whether one of them holds more than anybody reads.
+    pub(crate) fn are_too_long(&self) -> bool {
+        let is_too_long = |file: &File| file.metadata().is_ok_and(|it| it.len() > OUTPUT_MAX_BYTES);
+        is_too_long(&self.output) || is_too_long(&self.errors)
+    }
+
     /// What was printed on standard output and standard error; bytes that are not UTF-8 are
     /// replaced.
     ///
@@ -331,6 +375,8 @@ pub enum End {
     TimedOut,
     /// The caller asked to stop, and it was killed.
     Stopped,
+    /// It did not stop printing and was killed.
+    TooMuchOutput,
 }
 
 /// A program that has ended, and what it printed.
@@ -355,7 +401,8 @@ impl Captured {
 }
 
 /// Runs `command` as it is, in `/`, with `input` on standard input; it is killed with its process
-/// group when `limit` has passed, when `stop` says so, or when the calling thread dies.
+/// group when `limit` has passed, when `stop` says so, when it prints too much, or when the calling
+/// thread dies.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
@@ -371,33 +418,42 @@ pub fn capture(
     end_with_parent(command, Signal::KILL);
     let started = Instant::now();
     let child = command.spawn()?;
-    let end = wait(child, limit, stop)?;
+    let end = wait(child, limit, stop, &streams)?;
     let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let (stdout, stderr) = streams.read()?;
+    let (stdout, stderr) = streams.read_after(end)?;
     Ok(Captured { end, stdout, stderr, elapsed_ns })
 }
 
-/// Waits for the end; the whole group is killed when the limit has passed, or `stop` says so.
+/// Waits for the end; the whole group is killed when the limit has passed, `stop` says so, or the
+/// streams are too long.
 pub(crate) fn wait(
     mut child: Child,
     limit: Option<Duration>,
     stop: Option<&dyn Fn() -> bool>,
+    streams: &Streams,
 ) -> io::Result<End> {
     let pid = Pid::from_child(&child);
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
     let deadline = limit.map(|limit| Instant::now() + limit);
     loop {
-        let stopped = stop.is_some_and(|stop| stop());
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        if stopped || left.is_some_and(|left| left.is_zero()) {
+        let killed_for = if stop.is_some_and(|stop| stop()) {
+            Some(End::Stopped)
+        } else if left.is_some_and(|left| left.is_zero()) {
+            Some(End::TimedOut)
+        } else {
+            streams.are_too_long().then_some(End::TooMuchOutput)
+        };
+        if let Some(end) = killed_for {
             let _ = kill_process_group(pid, Signal::KILL);
             child.kill()?;
             child.wait()?;
-            return Ok(if stopped { End::Stopped } else { End::TimedOut });
+            return Ok(end);
         }
-        let pause = left.into_iter().chain(stop.map(|_| STOP_PERIOD)).min();
-        let pause = pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], pause.as_ref()) {
+        let period = if stop.is_some() { STOP_PERIOD } else { OUTPUT_PERIOD };
+        let pause = Timespec::try_from(left.unwrap_or(period).min(period));
+        let pause = pause.map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&pause)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => return child.wait().map(End::Ended),
             Err(error) => return Err(error.into()),
@@ -469,6 +525,16 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_prints_for_ever_is_killed() {
+        let started = Instant::now();
+        for text in ["yes", "yes >&2"] {
+            let error = shell(text, Duration::from_secs(60)).unwrap_err().to_string();
+            assert_eq!(error, format!("{text}: printed more than 256 MiB, killed"));
+        }
+        assert!(started.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
     fn a_daemon_that_keeps_the_output_open_is_not_waited_for() {
         let started = Instant::now();
         shell("sleep 3 & echo done", SOON).unwrap();
@@ -483,6 +549,29 @@ mod tests {
         std::fs::write(dir.path().join("sh"), "no program").unwrap();
         assert_eq!(path.find("sh"), None, "not executable");
         assert!(find("sh").unwrap().path.is_absolute());
+    }
+
+    #[test]
+    fn root_runs_nothing_that_others_may_write() {
+        if !is_root_of_machine() {
+            println!("not run: this is not root of the machine");
+            return;
+        }
+        let temporary = tempfile::tempdir().unwrap();
+        let (open, own) = (temporary.path().join("open"), temporary.path().join("own"));
+        for dir in [&open, &own] {
+            std::fs::create_dir(dir).unwrap();
+            std::fs::copy("/bin/true", dir.join("mkfs.own")).unwrap();
+        }
+        std::os::unix::fs::chown(&open, Some(65534), None).unwrap();
+        let both = SearchPath::new(vec![open.clone(), own.clone()]);
+        assert_eq!(both.find("mkfs.own").unwrap().path, own.join("mkfs.own"));
+        assert_eq!(both.joined(), own.as_os_str());
+        let alone = SearchPath::new(vec![open]);
+        assert_eq!(alone.find("mkfs.own"), None);
+        let why = alone.why_missing("mkfs.own");
+        assert!(why.contains("is not run as root") && why.contains("user 65534"), "{why}");
+        assert_eq!(alone.why_missing("mkfs.other"), "mkfs.other is not installed");
     }
 
     #[test]

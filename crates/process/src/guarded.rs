@@ -67,13 +67,13 @@ impl Guarded<'_> {
         // The command keeps the guard's end of the pipe.
         drop(command);
         let group = Pid::from_child(&child);
-        let end = wait(child, limit, stop);
+        let end = wait(child, limit, stop, &streams);
         // The guard is in the group as long as the pipe is open: the number is still that group's.
         let _ = kill_process_group(group, Signal::KILL);
         drop(held_here);
         let end: End = end?;
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let (stdout, stderr) = streams.read()?;
+        let (stdout, stderr) = streams.read_after(end)?;
         Ok(Captured { end, stdout, stderr, elapsed_ns })
     }
 }

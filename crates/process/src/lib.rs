@@ -15,9 +15,11 @@
 pub mod child;
 pub mod cmd;
 pub mod guarded;
+pub mod owner;
 pub mod partner;
 pub mod resident;
 pub mod script;
+mod trust;
 
 use rustix::io::Errno;
 use rustix::process::{

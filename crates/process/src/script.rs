@@ -5,7 +5,7 @@
 
 use crate::OrphanReaper;
 use crate::child::end_with_parent;
-use crate::cmd::{Captured, End, Streams};
+use crate::cmd::{Captured, End, OUTPUT_MAX_BYTES, OUTPUT_PERIOD, Streams};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -60,7 +60,7 @@ impl Script<'_> {
         drop(command);
         let group = Pid::from_child(&child);
         let mut lines = Lines { reader, text: String::new(), rest: Vec::new(), on_line };
-        let end = lines.until_end(child, started + self.limit);
+        let end = lines.until_end(child, started + self.limit, &streams);
         // Those in its group that have not ended.
         let _ = kill_process_group(group, Signal::KILL);
         orphans.end();
@@ -68,7 +68,7 @@ impl Script<'_> {
         let end = end?;
         lines.take_all()?;
         lines.finish();
-        let (_, stderr) = streams.read()?;
+        let (_, stderr) = streams.read_after(end)?;
         Ok(Captured { end, stdout: lines.text, stderr, elapsed_ns })
     }
 }
@@ -83,8 +83,14 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Reads until the child has ended; kills its group at the deadline.
-    fn until_end(&mut self, mut child: Child, deadline: Instant) -> io::Result<End> {
+    /// Reads until the child has ended; kills its group at the deadline, or when it prints too
+    /// much.
+    fn until_end(
+        &mut self,
+        mut child: Child,
+        deadline: Instant,
+        streams: &Streams,
+    ) -> io::Result<End> {
         let pid = Pid::from_child(&child);
         let process = pidfd_open(pid, PidfdFlags::empty())?;
         let mut is_open = true;
@@ -96,17 +102,22 @@ impl Lines<'_> {
                 child.wait()?;
                 return Ok(End::TimedOut);
             }
-            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let pause = Timespec::try_from(left.min(OUTPUT_PERIOD)).map_err(io::Error::other)?;
             let both = [&process as &dyn std::os::fd::AsFd, &self.reader];
             let mut waited: Vec<PollFd<'_>> =
                 both.iter().take(1 + usize::from(is_open)).map(|fd| fd_of(*fd)).collect();
-            match poll(&mut waited, Some(&left)) {
-                Ok(0) | Err(Errno::INTR) => continue,
-                Ok(_) => {}
+            match poll(&mut waited, Some(&pause)) {
+                Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
             let has_ended = !waited[0].revents().is_empty();
             is_open = is_open && self.take_all()?;
+            if self.text.len() as u64 > OUTPUT_MAX_BYTES || streams.are_too_long() {
+                let _ = kill_process_group(pid, Signal::KILL);
+                child.kill()?;
+                child.wait()?;
+                return Ok(End::TooMuchOutput);
+            }
             if has_ended {
                 return child.wait().map(End::Ended);
             }
@@ -195,6 +206,14 @@ mod tests {
         let (ran, lines) = run("sleep 60 & setsid sleep 60 & echo $!", SOON);
         assert!(ran.succeeded() && started.elapsed() < SOON);
         assert!(!Path::new("/proc").join(&lines[0].0).exists(), "{lines:?}");
+    }
+
+    #[test]
+    fn one_that_prints_for_ever_is_killed() {
+        let (ran, _) = run("yes | tr -d '\\n' | head -c 300M", SOON * 3);
+        assert!(matches!(ran.end, End::TooMuchOutput), "{:?}", ran.end);
+        let (ran, _) = run("yes >&2", SOON * 3);
+        assert!(matches!(ran.end, End::TooMuchOutput), "{:?}", ran.end);
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn leave_out_unchecked(plan: &mut RunPlan) -> Vec<String> {
         let fs = &plan.contenders[contender].levels.fs;
         let mut programs = check_programs(&fs.name);
         let Some(missing) = programs.find(|program| cmd::find(program).is_none()) else { continue };
-        let reason = format!("its check {missing} is not installed");
+        let reason = format!("its check: {}", cmd::why_missing(missing));
         let tools = fsarena_filesystems::driver(fs).map(|driver| driver.tools());
         packages.extend(tools.into_iter().flatten().filter_map(|tool| tool.package));
         if let Some(safety) = &mut plan.safety {
@@ -147,7 +147,7 @@ fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
 
 fn how_to_get((program, package): (&str, Option<&str>)) -> String {
     match package {
-        Some(package) => format!("{program} is not installed; install the package {package}"),
+        Some(package) => format!("{}; install the package {package}", cmd::why_missing(program)),
         None => format!("{program} is not installed (looked in {})", job::PROGRAM_PATH),
     }
 }

@@ -1,7 +1,9 @@
-//! Writing a file that the user named: whole or not at all.
+//! Writing a file that the user named: whole or not at all, and never through a link, which
+//! somebody else may have put there. Under sudo it belongs to the user who called it.
 
 use crate::context::Usage;
 use anyhow::{Context as _, Result};
+use fsarena_process::owner::give_to_caller;
 use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// new one is whole. What is no regular file (`/dev/null`, a pipe) is written to.
 ///
 /// # Errors
-/// Where it cannot be written, is a block device or directory, or is a database.
+/// Where it cannot be written, is a link, a block device or a directory, or is a database.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let place = || cannot_be_written(path);
     match target(path)? {
@@ -18,6 +20,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         Target::File(target) => {
             let mut temporary = temporary_file(&target).with_context(place)?;
             temporary.write_all(bytes).with_context(place)?;
+            give_to_caller(temporary.as_file());
             temporary.persist(&target).with_context(place)?;
             Ok(())
         }
@@ -53,20 +56,19 @@ enum Target {
 fn target(path: &Path) -> Result<Target> {
     use std::os::unix::fs::FileTypeExt as _;
     let refused = |what: &str| refuse!("{}: is {what}; name a file to be written", path.display());
-    // A link leads to the file that is meant, also where that is not there yet.
-    let target = match (fs::canonicalize(path), fs::read_link(path)) {
-        (Ok(target), _) => target,
-        (Err(error), Ok(link)) if error.kind() == ErrorKind::NotFound => {
-            path.parent().unwrap_or(Path::new("")).join(link)
-        }
-        (Err(error), _) if error.kind() == ErrorKind::NotFound => std::path::absolute(path)?,
-        (Err(error), _) => return Err(error).with_context(|| cannot_be_written(path)),
-    };
+    let target = std::path::absolute(path)?;
     match fs::metadata(&target) {
+        // `/dev/stdout` is a link, too.
+        Ok(meta) if !meta.is_file() && !meta.is_dir() && !meta.file_type().is_block_device() => {
+            Ok(Target::Stream(target))
+        }
+        _ if target.is_symlink() => refused("a link"),
         Ok(meta) if meta.is_dir() => refused("a directory"),
         Ok(meta) if meta.file_type().is_block_device() => refused("a block device"),
-        Ok(meta) if !meta.is_file() => Ok(Target::Stream(target)),
         Ok(_) if is_database(&target) => refused("a database"),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| cannot_be_written(path))
+        }
         Ok(_) | Err(_) => Ok(Target::File(target)),
     }
 }
@@ -79,10 +81,10 @@ fn temporary_file(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(dir.unwrap_or(Path::new(".")))
 }
 
-/// As a file is usually made; the user's umask takes from it.
+/// Everybody may read it; the user's umask takes from it.
 fn permissions() -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
-    fs::Permissions::from_mode(0o666)
+    fs::Permissions::from_mode(0o644)
 }
 
 /// Whether it begins as SQLite's files do (sqlite.org/fileformat.html, 1.3).
@@ -105,16 +107,18 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         let link = dir.path().join("link.html");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        write(&link, b"three").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"three");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let dangling = dir.path().join("dangling.html");
         std::os::unix::fs::symlink("new.html", &dangling).unwrap();
-        check_writable(&dangling).unwrap();
-        write(&dangling, b"four").unwrap();
-        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink());
-        assert_eq!(fs::read(dir.path().join("new.html")).unwrap(), b"four");
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
+        for link in [&link, &dangling] {
+            let error = write(link, b"three").unwrap_err().to_string();
+            assert!(error.contains("is a link; name a file"), "{error}");
+            assert!(check_writable(link).is_err() && link.is_symlink());
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
+        let mode =
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o133, 0, "{mode:o}");
     }
 
     #[test]

@@ -124,7 +124,8 @@ fn with_their_programs(applications: Vec<Application>) -> (Vec<Application>, Vec
             None => true,
             Some((program, package)) => {
                 let name = &one.name;
-                lacking.push(format!("{name}: {program} not installed (package {package})"));
+                let why = usual.why_missing(program);
+                lacking.push(format!("{name}: {why} (package {package})"));
                 false
             }
         }
@@ -285,6 +286,6 @@ mod tests {
         let there = application("maildir").unwrap();
         let (kept, lacking) = with_their_programs(vec![one, there.clone()]);
         assert_eq!(kept, [there]);
-        assert_eq!(lacking, ["maildir: no-such-program not installed (package its-package)"]);
+        assert_eq!(lacking, ["maildir: no-such-program is not installed (package its-package)"]);
     }
 }

@@ -178,7 +178,7 @@ pub(super) fn contenders(
     let there = there.filter(|contender| {
         let mut programs = check_programs(&contender.levels.fs.name);
         let missing = programs.find(|program| cmd::find(program).is_none());
-        let why = |program| format!("{}: {program} is not installed", contender.label);
+        let why = |program| format!("{}: {}", contender.label, cmd::why_missing(program));
         lacking.extend(missing.map(why));
         missing.is_none()
     });

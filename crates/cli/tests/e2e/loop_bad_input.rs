@@ -73,6 +73,35 @@ fn mkfs_fails() {
     assert_eq!(failure(records.iter().find(failed).unwrap()).0, "reset");
 }
 
+/// Root runs no program that somebody else could have put into `PATH`, and one that does not stop
+/// printing ends.
+#[test]
+fn tools_of_others_and_tools_that_print_for_ever() {
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let on = [&["run", "--runs", "1", "--fs", "ext4", "--on", "loop:128M"][..], &SMALL].concat();
+    let run_with = |tools: &str| {
+        let mut command = env.command(&on);
+        command.env("PATH", format!("{tools}:{}", std::env::var("PATH").unwrap_or_default()));
+        env.finish(command)
+    };
+    let tools = env.make_dir("others");
+    let marker = env.path("was-run");
+    for name in ["mke2fs", "mkfs.ext4", "blkid", "mount"] {
+        let text = format!("id -u >> {}; exit 1", marker.display());
+        fsarena_testkit::write_script(&Path::new(&tools).join(name), &text);
+    }
+    std::os::unix::fs::chown(&tools, Some(65534), None).unwrap();
+    run_with(&tools).good();
+    assert!(!marker.exists(), "it was run as {:?}", fs::read_to_string(&marker));
+
+    let tools = env.make_dir("endless");
+    for name in ["mke2fs", "mkfs.ext4"] {
+        fsarena_testkit::write_script(&Path::new(&tools).join(name), "yes");
+    }
+    run_with(&tools).code(1).says(&["printed more than 256 MiB, killed"]);
+    assert_nothing_left(&env);
+}
+
 /// In a mount namespace in which `program` cannot be executed.
 fn without(env: &TestEnv, program: &str, args: &[&str]) -> Option<Ran> {
     without_command(env, program, args).map(|command| env.finish(command))

@@ -4,6 +4,7 @@
 //! option is wrong: they are made again here, on a superblock that is never attached anywhere.
 //! Single options are asked for before any file system is made, without a device.
 
+use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsopen};
 use std::os::fd::OwnedFd;
 
@@ -50,7 +51,7 @@ pub fn refused_option(fstype: &str, options: &[String]) -> Option<String> {
 fn ask(fstype: &str, source: &str, options: &[String]) -> Option<String> {
     let fs = match fsopen(fstype, FsOpenFlags::FSOPEN_CLOEXEC) {
         Ok(fs) => fs,
-        Err(rustix::io::Errno::NODEV) => {
+        Err(Errno::NODEV) => {
             return Some(format!("this kernel does not know the file system {fstype}"));
         }
         Err(_) => return None,
@@ -61,7 +62,32 @@ fn ask(fstype: &str, source: &str, options: &[String]) -> Option<String> {
     }
     let error = fsconfig_create(&fs).err()?;
     let text = log(&fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
-    Some(format!("these options are refused together: {text}"))
+    // The file system must not be there twice at one time.
+    drop(fs);
+    Some(match without_options(fstype, source) {
+        Some(errno) => of_any_options(fstype, errno, &text),
+        None => format!("these options are refused together: {text}"),
+    })
+}
+
+/// Why it cannot be mounted without any option either.
+fn without_options(fstype: &str, source: &str) -> Option<Errno> {
+    let fs = fsopen(fstype, FsOpenFlags::FSOPEN_CLOEXEC).ok()?;
+    fsconfig_set_string(&fs, "source", source).ok()?;
+    fsconfig_create(&fs).err()
+}
+
+/// What is said where the options are not to blame.
+fn of_any_options(fstype: &str, errno: Errno, text: &str) -> String {
+    let what = match errno {
+        Errno::IO => "the device fails".to_owned(),
+        Errno::BUSY => "the device is in use".to_owned(),
+        Errno::INVAL | Errno::UCLEAN => {
+            format!("there is no {fstype} on the device that can be mounted")
+        }
+        _ => "it is refused with any options".to_owned(),
+    };
+    format!("{what}: {text}")
 }
 
 /// The first option that is refused on its own, with what the kernel says.

@@ -210,6 +210,7 @@ impl<'a> Shell<'a> {
                 (Some(code), _) => Ending::Code(code),
                 (None, signal) => Ending::Signal(signal.unwrap_or(0)),
             },
+            End::TooMuchOutput => Ending::TooMuchOutput,
             End::TimedOut | End::Stopped => Ending::TimedOut(limit_s),
         };
         Ok((ran, ending))

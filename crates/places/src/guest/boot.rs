@@ -6,7 +6,7 @@ use super::program::{INIT, Program, ProgramError};
 use super::task::{Record, Task};
 use crate::disk::{Disk, ServeError, serve};
 use crate::owned_dir::OwnedDir;
-use fsarena_process::cmd::{Captured, End, SearchPath, ended_text};
+use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -241,6 +241,7 @@ impl<'g> Guest<'g> {
             End::TimedOut => {
                 return Err(GuestError::TimedOut { limit: self.options.limit, console });
             }
+            End::TooMuchOutput => TOO_MUCH_OUTPUT.to_owned(),
             End::Ended(status) => ended_text(status),
         };
         if let Some(reason) = panic_in(&console) {

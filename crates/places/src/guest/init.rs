@@ -225,7 +225,7 @@ fn run_command(command: &str) -> Record {
     };
     let exit_code = match ran.end {
         End::Ended(status) => status.code(),
-        End::TimedOut | End::Stopped => None,
+        End::TimedOut | End::Stopped | End::TooMuchOutput => None,
     };
     let elapsed_ns = now_ns() - from;
     Record::Shell(CommandRecord { exit_code, stdout: ran.stdout, stderr: ran.stderr, elapsed_ns })

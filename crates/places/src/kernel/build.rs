@@ -11,7 +11,7 @@ use super::patches::{self, PatchError};
 use super::source::{Series, Source, SourceError, series_of};
 use super::tools::{Machine, Missing, packages};
 use crate::owned_dir::OwnedDir;
-use fsarena_process::cmd::{self, CmdError, End, SearchPath, Tool, ended_text};
+use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, Tool, ended_text};
 use fsarena_process::guarded::Guarded;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -277,6 +277,7 @@ impl Work<'_> {
             End::Ended(status) if status.success() => return Ok(()),
             End::Stopped => return Err(BuildError::Stopped),
             End::TimedOut => format!("not finished after {} h", LIMIT.as_secs() / 3600),
+            End::TooMuchOutput => TOO_MUCH_OUTPUT.to_owned(),
             End::Ended(status) => ended_text(status),
         };
         let said = why_it_failed(&fs::read_to_string(&path).unwrap_or_default());

@@ -20,6 +20,8 @@ pub enum Ending {
     Signal(i32),
     /// It did not end within its limit, in seconds.
     TimedOut(u64),
+    /// It did not stop printing.
+    TooMuchOutput,
 }
 
 impl std::fmt::Display for Ending {
@@ -28,6 +30,7 @@ impl std::fmt::Display for Ending {
             Self::Code(code) => write!(f, "exit code {code}"),
             Self::Signal(signal) => write!(f, "killed by signal {signal}"),
             Self::TimedOut(limit_s) => write!(f, "not ended after {limit_s} s"),
+            Self::TooMuchOutput => write!(f, "killed, as it did not stop printing"),
         }
     }
 }

@@ -96,6 +96,52 @@ fn loop_a_refused_mount_option_is_named() {
     fixture.assert_nothing_left();
 }
 
+/// As after a mkfs that reports success and has done nothing.
+#[test]
+fn loop_a_device_without_the_file_system_is_told_from_refused_options() {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    for name in ["ext4", "xfs", "btrfs"] {
+        let Some(driver) = ready(name) else { continue };
+        let claimed = fixture.claim(320 << 20);
+        let level = FsLevel { mount: vec!["noatime".into()], ..FsLevel::plain(name) };
+        let made = formatted(&claimed, &*driver, &level, Discard::None);
+        let TargetSpec::Block { device, .. } = claimed.target() else { panic!("a device") };
+        let disk = fs::OpenOptions::new().write(true).open(&device).unwrap();
+        // Superblocks of ext4 and xfs, and the one of btrfs.
+        for place in [0, 65_536] {
+            std::os::unix::fs::FileExt::write_all_at(&disk, &[0; 65_536], place).unwrap();
+        }
+        disk.sync_all().unwrap();
+        drop(disk);
+        let text = mount(&made, &fixture.mnt()).unwrap_err().to_string();
+        println!("{text}");
+        let told = format!("there is no {name} on the device that can be mounted");
+        assert!(text.contains(&told) && !text.contains("together"), "{text}");
+        drop(made);
+        claimed.release().unwrap();
+    }
+    fixture.assert_nothing_left();
+}
+
+#[test]
+fn loop_an_image_that_was_cut_off_is_not_used_on() {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let Some(driver) = ready("ext4") else { return };
+    let claimed = fixture.claim(64 << 20);
+    let TargetSpec::Block { under: Under::Image { image, .. }, .. } = claimed.target() else {
+        panic!("an image")
+    };
+    let made = formatted(&claimed, &*driver, &FsLevel::plain("ext4"), Discard::None);
+    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(1 << 20).unwrap();
+    let mounting = mount(&made, &fixture.mnt()).unwrap_err().to_string();
+    assert!(mounting.contains("has 1048576 of 67108864 bytes: somebody has cut"), "{mounting}");
+    let again = format(&claimed.target(), &*driver, &FsLevel::plain("ext4"), Discard::None);
+    assert!(again.unwrap_err().to_string().contains("somebody has cut it off"));
+    drop(made);
+    claimed.release().unwrap();
+    fixture.assert_nothing_left();
+}
+
 #[test]
 fn loop_a_full_image_directory_is_refused_with_the_missing_amount() {
     let Some(fixture) = LoopFixture::enter() else { return };

@@ -1,0 +1,106 @@
+//! Files that are made as root for somebody: under sudo they belong to the user who called it.
+
+use rustix::fs::{Gid, Uid, fchown};
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+/// The user who called sudo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SudoCaller {
+    pub uid: u32,
+    pub gid: u32,
+}
+
+impl SudoCaller {
+    /// `None` where this is not root, or nobody but root called sudo.
+    #[must_use]
+    pub fn from_env() -> Option<Self> {
+        let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+        Self::unless_root(
+            rustix::process::geteuid().is_root(),
+            number("SUDO_UID"),
+            number("SUDO_GID"),
+        )
+    }
+
+    fn unless_root(is_root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Self> {
+        Some(Self { uid: uid?, gid: gid? }).filter(|caller| is_root && caller.uid != 0)
+    }
+
+    /// Makes an open file or directory theirs.
+    ///
+    /// # Errors
+    /// Where the file system has no owners, or this is not root.
+    pub fn give(self, file: &File) -> io::Result<()> {
+        let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
+        Ok(fchown(file, Some(uid), Some(gid))?)
+    }
+}
+
+/// Gives a new file to whoever called sudo. A file system without owners keeps it as it is.
+pub fn give_to_caller(file: &File) {
+    if let Some(caller) = SudoCaller::from_env() {
+        let _ = caller.give(file);
+    }
+}
+
+/// Makes a directory and those above it that are missing; each new one belongs to whoever called
+/// sudo.
+///
+/// # Errors
+/// Of the first that cannot be made.
+pub fn create_dirs(dir: &Path, mode: u32) -> io::Result<()> {
+    if dir.as_os_str().is_empty() || dir.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = dir.parent() {
+        create_dirs(parent, mode)?;
+    }
+    match DirBuilder::new().mode(mode).create(dir) {
+        // Somebody else was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => return Ok(()),
+        made => made?,
+    }
+    give_to_caller(&File::open(dir)?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt as _;
+
+    #[test]
+    fn only_root_gives_and_only_to_another() {
+        let (ann, caller) = (Some(1000), Some(SudoCaller { uid: 1000, gid: 1000 }));
+        assert_eq!(SudoCaller::unless_root(true, ann, ann), caller);
+        assert_eq!(SudoCaller::unless_root(false, ann, ann), None);
+        assert_eq!(SudoCaller::unless_root(true, Some(0), Some(0)), None);
+        assert_eq!(SudoCaller::unless_root(true, None, ann), None);
+    }
+
+    #[test]
+    fn files_change_their_owner() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: root alone gives files away");
+            return;
+        }
+        let file = tempfile::tempfile().unwrap();
+        SudoCaller { uid: 65534, gid: 65533 }.give(&file).unwrap();
+        let meta = file.metadata().unwrap();
+        assert_eq!((meta.uid(), meta.gid()), (65534, 65533));
+    }
+
+    #[test]
+    fn directories_are_made_down_to_the_last() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("a/b/c");
+        create_dirs(&inner, 0o700).unwrap();
+        create_dirs(&inner, 0o700).unwrap();
+        assert_eq!(inner.metadata().unwrap().mode() & 0o777, 0o700);
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        assert!(create_dirs(&dir.path().join("file/x"), 0o700).is_err());
+    }
+}
