@@ -6,9 +6,7 @@
 //! file system) is only touched after [`recheck_identity`]. A loop device must be backed by our
 //! image; a device that was made or is the user's must be the one that was claimed.
 
-use crate::inventory::{
-    self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,
-};
+use crate::inventory::{self, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for};
 use crate::{Refusal, TargetError, leftovers, loopdev};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd;
@@ -17,8 +15,10 @@ use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+/// How long a device of ours may be busy.
+const OWN_BUSY_LIMIT: Duration = Duration::from_secs(60);
 /// Where a guest has the disk of its trial.
 pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
 
@@ -123,19 +123,22 @@ fn loop_of_ours(device: &Path, our_image: &Path, how: Exclusive) -> Result<File,
     Ok(file)
 }
 
-/// Opens a device that nobody else may use.
+/// Opens a device that nobody else may use, and that is ours: whoever has it lets go of it.
 fn exclusive(device: &Path, how: Exclusive) -> Result<File, TargetError> {
     let access = match how {
         Exclusive::Read => OFlags::RDONLY,
         Exclusive::Write => OFlags::RDWR,
     };
     let flags = access | OFlags::EXCL | OFlags::CLOEXEC;
-    // Whoever looks at all devices (`fsarena devices`, a scanner) has it for a moment.
+    // Whoever looks at all devices (`fsarena devices`, a scanner) has it for a moment; the mounts
+    // of an executor that was killed hold it until what it wrote is on it.
     let started = Instant::now();
     loop {
         match open(device, flags, Mode::empty()) {
             Ok(fd) => return Ok(File::from(fd)),
-            Err(Errno::BUSY) if started.elapsed() < BUSY_LIMIT => std::thread::sleep(BUSY_PAUSE),
+            Err(Errno::BUSY) if started.elapsed() < OWN_BUSY_LIMIT => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
             Err(error) => return Err(TargetError::io("open exclusively", device, error)),
         }
     }

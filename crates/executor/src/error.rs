@@ -1,7 +1,8 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
-use crate::worker::WorkerFailure;
+use crate::worker::{WORKER_ENDED, WorkerFailure};
 use fsarena_devices::TargetError;
+use fsarena_model::spec::Step;
 use fsarena_model::work::{OpError, Phase, WorkerSays};
 
 /// Why a step failed.
@@ -116,6 +117,17 @@ pub(crate) fn errno_in(words: &str) -> Option<i32> {
     words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
+/// Whether the machine ended a step with this error, and not the work: the worker was killed, a
+/// device was busy before the work, or there was no memory and no limit on it.
+pub(crate) fn is_of_machine(step: &Step, error: &str, is_limited: bool) -> bool {
+    use rustix::io::Errno;
+    let is_killed = error.contains(WORKER_ENDED) && error.contains("(signal: 9");
+    let errno = errno_in(error);
+    let is = |one: Errno| errno == Some(one.raw_os_error());
+    let is_busy = is(Errno::BUSY) && !matches!(step, Step::Measure { .. });
+    is_killed || is_busy || (is(Errno::NOMEM) && !is_limited)
+}
+
 fn describe(error: &OpError, phase: &Phase) -> String {
     let OpError { op_index, thread, call, path, text, .. } = error;
     // A program has one end and no ops; its words name the phase.
@@ -129,6 +141,25 @@ fn describe(error: &OpError, phase: &Phase) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_machine_is_told_from_the_work() {
+        let measure = Step::Measure { phase: Phase::new("p", fsarena_model::work::Op::Create, 1) };
+        let killed = "the worker ended without a result (signal: 9 (SIGKILL))";
+        let busy = "open exclusively /dev/loop0: Device or resource busy (os error 16)";
+        let memory = "mount: Cannot allocate memory (os error 12)";
+        for (step, error, is_limited, expected) in [
+            (&measure, killed, false, true),
+            (&Step::Reset, busy, false, true),
+            (&measure, busy, false, false),
+            (&Step::Reset, memory, false, true),
+            (&Step::Reset, memory, true, false),
+            (&measure, "the worker ended without a result (signal: 11 (SIGSEGV))", false, false),
+            (&measure, "write f1: No space left on device (os error 28)", false, false),
+        ] {
+            assert_eq!(is_of_machine(step, error, is_limited), expected, "{error}");
+        }
+    }
 
     #[test]
     fn words_of_the_system_have_a_remedy() {

@@ -7,7 +7,7 @@
 use crate::accounts::WriteAccounts;
 use crate::contents::StoredContents;
 use crate::context::{Trial, blank_record};
-use crate::error::{StepError, op_failure, unexpected};
+use crate::error::{StepError, is_of_machine, op_failure, unexpected};
 use crate::filesystem::TestedFs;
 use crate::limit::MemoryLimit;
 use crate::source::SourceFiles;
@@ -110,6 +110,10 @@ impl Trial<'_> {
                 Err(StepError::Failed { mut error, remedy }) => {
                     if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
                         error = format!("{error}; {cause}");
+                    }
+                    let is_limited = spec.contender.levels.memory_bytes.is_some();
+                    if is_of_machine(step, &error, is_limited) {
+                        self.record.end_by_machine(&error);
                     }
                     let step = phase.map_or(name.clone(), |phase| format!("{name} {phase}"));
                     return Outcome::Failed { step, error, remedy };

@@ -13,6 +13,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+/// How it is said that a worker has ended too early.
+pub(crate) const WORKER_ENDED: &str = "the worker ended without a result";
+
 /// Why a worker gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerFailure {
@@ -20,7 +23,7 @@ pub enum WorkerFailure {
     #[error("the worker {program} could not be started: {source}")]
     Start { program: String, source: std::io::Error },
     /// It ended or said something that is not of the protocol.
-    #[error("the worker ended without a result ({0})")]
+    #[error("{WORKER_ENDED} ({0})")]
     Ended(String),
     /// It says why it could not begin.
     #[error("{0}")]

@@ -57,7 +57,27 @@ pub struct TrialRecord {
     pub notices: Vec<Notice>,
 }
 
+/// Code of the notice with a trial that the machine ended, and not its work: a process of it was
+/// killed, a device was busy, there was no memory. It is done again.
+pub const ENDED_BY_MACHINE: &str = "ended-by-machine";
+
 impl TrialRecord {
+    /// Whether the machine ended it, and not its work.
+    #[must_use]
+    pub fn is_ended_by_machine(&self) -> bool {
+        self.notices.iter().any(|notice| notice.code == ENDED_BY_MACHINE)
+    }
+
+    /// Says that the machine ended it.
+    pub fn end_by_machine(&mut self, how: &str) {
+        self.notices.push(Notice {
+            code: ENDED_BY_MACHINE.to_owned(),
+            text: format!("the machine ended the trial, and not its work: {how}"),
+            remedy: Some("see the kernel's log (dmesg) for what was killed and why".to_owned()),
+            measure: None,
+        });
+    }
+
     /// A trial on a real machine of which nothing has been done yet.
     #[must_use]
     pub fn new(key: TrialKey, rank: Rank, started_unix_ns: u64) -> Self {

@@ -100,6 +100,11 @@ enum TrialError {
 }
 
 impl TrialError {
+    /// Whether somebody, or the kernel of this machine, killed the guest.
+    fn was_killed(&self) -> bool {
+        matches!(self, Self::Guest(GuestError::NoRecord { how, .. }) if how == "killed by signal 9")
+    }
+
     fn remedy(&self) -> Option<&'static str> {
         match self {
             Self::Guest(GuestError::TimedOut { .. }) => Some("use less work, or another model"),
@@ -122,7 +127,11 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
             let remedy = error.remedy().map(str::to_owned);
             let step = "guest".to_owned();
             let outcome = Outcome::Failed { step, error: error.to_string(), remedy };
-            TrialRecord { outcome, ..blank.clone() }
+            let mut record = TrialRecord { outcome, ..blank.clone() };
+            if error.was_killed() {
+                record.end_by_machine(&error.to_string());
+            }
+            record
         }
     };
     record.ranks = blank.ranks;

@@ -204,16 +204,19 @@ impl Done {
         for record in records.iter().filter(|record| record.outcome != Outcome::Interrupted) {
             done.sequences.insert(record.key.sequence);
             let slot = usize::try_from(record.key.sequence).ok().and_then(|n| plan.schedule.get(n));
-            if let (Some(slot), Outcome::Failed { step, .. }) = (slot, &record.outcome) {
-                done.failed(slot, step);
+            if let Some(slot) = slot {
+                done.take(slot, record);
             }
         }
         done
     }
 
-    /// Counts a failure of a trial in this step.
-    pub(crate) fn failed(&mut self, slot: &Slot, step: &str) {
-        let weight = if SET_UP.contains(&step) { FAILURES_MAX } else { 1 };
+    /// Counts a trial that has failed. What the machine ended need not fail again, in whatever
+    /// step.
+    pub(crate) fn take(&mut self, slot: &Slot, record: &TrialRecord) {
+        let Outcome::Failed { step, .. } = &record.outcome else { return };
+        let fails_again = SET_UP.contains(&step.as_str()) && !record.is_ended_by_machine();
+        let weight = if fails_again { FAILURES_MAX } else { 1 };
         *self.failures.entry((slot.contender, slot.workload)).or_default() += weight;
     }
 
@@ -420,7 +423,13 @@ mod tests {
             (1..4).filter(|&n| header.plan.schedule[n].contender != given_up).collect();
         let set_up = with(0, failed("mount"));
         assert_eq!(left(std::slice::from_ref(&set_up)), others);
-        assert_eq!(rest(&header.plan, &[set_up], &[]).schedule.len(), others.len());
+        assert_eq!(
+            rest(&header.plan, std::slice::from_ref(&set_up), &[]).schedule.len(),
+            others.len()
+        );
+        let mut killed = set_up;
+        killed.end_by_machine("the worker ended without a result (signal: 9 (SIGKILL))");
+        assert_eq!(left(&[killed]), [1, 2, 3], "the next block may come to its end");
     }
 
     #[test]

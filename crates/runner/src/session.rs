@@ -113,11 +113,18 @@ impl<'a> Session<'a> {
             let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
             self.failed(&format!("the executor ended without a record ({how})"))
         });
+        let is_silent = record.steps.is_empty() && status.is_some_and(was_killed);
         if let Outcome::Failed { step, error, .. } = &record.outcome
             && step != TEARDOWN
             && self.is_stopped(status, error)
         {
             record.outcome = Outcome::Interrupted;
+        }
+        if let Outcome::Failed { error, .. } = &record.outcome
+            && is_silent
+        {
+            let how = error.clone();
+            record.end_by_machine(&how);
         }
         record
     }
@@ -155,6 +162,12 @@ impl<'a> Session<'a> {
         };
         record
     }
+}
+
+/// Killed, or the inner one was, of which the outer one tells as a shell does.
+fn was_killed(status: ExitStatus) -> bool {
+    let kill = Signal::KILL.as_raw();
+    status.signal() == Some(kill) || status.code() == Some(128 + kill)
 }
 
 fn is_stop_signal(number: i32) -> bool {
@@ -211,6 +224,10 @@ mod tests {
 
     /// What comes of a trial whose executor does `script`, after `interrupts` wishes to stop.
     fn outcome(script: &str, interrupts: usize) -> Outcome {
+        record(script, interrupts).outcome
+    }
+
+    fn record(script: &str, interrupts: usize) -> TrialRecord {
         let contenders = vec![records::contender("ext4", "ext4", 1)];
         let header = records::header(contenders, vec![records::big_file()], 1);
         let dir = tempfile::tempdir().unwrap();
@@ -228,7 +245,7 @@ mod tests {
         };
         let spec = spec(&header);
         let session = Session::start(&request, Path::new("/nonexistent"), spec, 0).unwrap();
-        session.finish(&mut |_, _| {}).outcome
+        session.finish(&mut |_, _| {})
     }
 
     #[test]
@@ -241,6 +258,18 @@ mod tests {
         assert_eq!(outcome("exit 1", 1), Outcome::Interrupted, "it died before it was asked");
         assert!(matches!(outcome("exit 1", 0), Outcome::Failed { .. }));
         assert!(matches!(outcome("kill -KILL $$", 0), Outcome::Failed { .. }));
+    }
+
+    #[test]
+    fn an_executor_that_was_killed_was_ended_by_the_machine() {
+        for (script, is_machine) in [
+            ("kill -KILL $$", true),
+            ("exit 137", true),
+            ("exit 101", false),
+            ("kill -SEGV $$", false),
+        ] {
+            assert_eq!(record(script, 0).is_ended_by_machine(), is_machine, "{script}");
+        }
     }
 
     #[test]

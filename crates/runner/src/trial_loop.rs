@@ -18,6 +18,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
+/// Attempts at a trial that the machine may end before the RUN is interrupted for it. One more is
+/// made by a resume, and then it counts as failed.
+const ATTEMPTS_MAX: usize = 3;
+
 /// The trials of this process.
 pub(crate) struct TrialLoop<'a> {
     request: &'a Request<'a>,
@@ -199,12 +203,11 @@ impl<'a> TrialLoop<'a> {
                 judge.is_none_or(|judge| judge.wants(other)) && !done.is_given_up(other)
             };
             let beside: Vec<usize> = beside.filter(is_wanted).collect();
-            let record = self.trial(sequence, (left_ns, &beside), resources)?;
-            match record.outcome {
-                Outcome::Interrupted => return Ok(RunState::Interrupted),
-                Outcome::Failed { ref step, .. } => done.failed(slot, step),
-                Outcome::Done | Outcome::NotRun { .. } => {}
+            let record = self.attempts(sequence, (left_ns, &beside), resources)?;
+            if record.outcome == Outcome::Interrupted {
+                return Ok(RunState::Interrupted);
             }
+            done.take(slot, &record);
             if let Some(judge) = &mut decisions.judge {
                 judge.add(&TrialScore::from_record(&record));
             }
@@ -294,6 +297,48 @@ impl<'a> TrialLoop<'a> {
         Ok(())
     }
 
+    /// A trial, again where the machine ended it.
+    fn attempts(
+        &mut self,
+        sequence: usize,
+        (left_ns, beside): (Option<u64>, &[usize]),
+        resources: &mut RunResources<'_>,
+    ) -> Result<TrialRecord, RunError> {
+        let mut record = self.trial(sequence, (left_ns, beside), resources)?;
+        while record.is_ended_by_machine() && self.tries_again(sequence)? {
+            record = self.trial(sequence, (left_ns, &[]), resources)?;
+        }
+        Ok(record)
+    }
+
+    /// After an attempt that the machine ended: whether the trial is done again now. Otherwise the
+    /// RUN is interrupted, or, after a resume, goes on without the trial.
+    fn tries_again(&mut self, sequence: usize) -> Result<bool, RunError> {
+        let attempts = self.ended_by_machine(sequence)?;
+        let plan = &self.request.header.plan;
+        let slot = &plan.schedule[sequence];
+        let label = &plan.contenders[slot.contender].label;
+        let workload = &plan.workloads[slot.workload].name;
+        let is_asked_to_stop = self.request.interrupts.load(Ordering::SeqCst) > 0;
+        let what = match attempts {
+            _ if is_asked_to_stop => return Ok(false),
+            0..ATTEMPTS_MAX => "it is done again",
+            ATTEMPTS_MAX => "the RUN is interrupted, and --resume tries once more",
+            _ => "it counts as failed",
+        };
+        self.progress.message(&format!(
+            "{workload} on {label} was ended by the machine, attempt {attempts}: {what}"
+        ));
+        Ok(attempts < ATTEMPTS_MAX)
+    }
+
+    /// Attempts at a trial that the machine ended, those of earlier pieces of the RUN among them.
+    fn ended_by_machine(&self, sequence: usize) -> Result<usize, RunError> {
+        let attempts = self.store.attempts(self.run)?;
+        let own = attempts.iter().filter(|(_, record)| record.key.sequence as usize == sequence);
+        Ok(own.filter(|(_, record)| record.is_ended_by_machine()).count())
+    }
+
     fn trial(
         &mut self,
         sequence: usize,
@@ -321,7 +366,11 @@ impl<'a> TrialLoop<'a> {
         if contender.levels.device.is_virtual() {
             self.begin_beside(lane, beside, resources)?;
         }
-        let record = session.finish(&mut |step, phase| self.progress.step(step, phase));
+        let mut record = session.finish(&mut |step, phase| self.progress.step(step, phase));
+        if record.is_ended_by_machine() && self.ended_by_machine(sequence)? < ATTEMPTS_MAX {
+            // It is not over, as after an interrupt.
+            record.outcome = Outcome::Interrupted;
+        }
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);
         self.store.put_record(self.run, &record)?;

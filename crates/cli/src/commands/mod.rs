@@ -41,6 +41,7 @@ use crate::context;
 use anyhow::{Context as _, Result};
 use fsarena_executor::{Namespaces, Outside, executor_inside, executor_outside};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -57,8 +58,10 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
         (false, true) => executor_outside(&program, parent)?,
     };
     match outside {
+        // As a shell says it where the inner one was killed.
         Outside::Ended(status) => Ok(status
             .code()
+            .or_else(|| status.signal().map(|signal| 128 + signal))
             .and_then(|code| u8::try_from(code).ok())
             .map_or(ExitCode::FAILURE, ExitCode::from)),
         // Also a container without the right to namespaces: a directory can be worked in there.

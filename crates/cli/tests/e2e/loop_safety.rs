@@ -5,6 +5,7 @@ use crate::support::{
 };
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
+use fsarena_store::Store;
 use rustix::process::Signal;
 use std::fs;
 
@@ -307,7 +308,7 @@ fn runner_panics() {
     assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
-/// An executor that is killed fails its trial, and the run goes on with the others.
+/// A trial of which the executor is killed is done again, and the run goes on with the others.
 fn executor_killed(which: usize) {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let experiment = env.long_experiment("ext4", "loop:128M", "");
@@ -317,11 +318,17 @@ fn executor_killed(which: usize) {
     let executors = live.executors();
     assert_eq!(executors.len(), 2, "an outer and an inner one");
     rustix::process::kill_process(executors[which], Signal::KILL).unwrap();
-    live.end().code(1).says(&["the executor ended without a record"]);
+    live.end().good().says(&["was ended by the machine, attempt 1: it is done again"]);
     assert_nothing_left(&env);
-    let outcomes: Vec<_> = env.records(1).into_iter().map(|record| record.outcome).collect();
-    assert!(matches!(outcomes[0], Outcome::Failed { .. }), "{outcomes:?}");
-    assert_eq!(outcomes[1], Outcome::Done);
+    let records = env.records(1);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Done), "{records:?}");
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let attempts = store.attempts(env.runs()[0].id).unwrap();
+    assert_eq!(attempts.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 1]);
+    let told = |record: &TrialRecord| {
+        record.notices.iter().any(|it| it.text.contains("the executor ended without a record"))
+    };
+    assert!(told(&attempts[0].1) && !told(&attempts[1].1), "{attempts:?}");
 }
 
 #[test]
@@ -334,7 +341,7 @@ fn inner_executor_killed() {
     executor_killed(1);
 }
 
-/// A worker that is killed fails its trial with a word about it.
+/// A trial of which the worker is killed is done again.
 #[test]
 fn worker_killed() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
@@ -342,13 +349,44 @@ fn worker_killed() {
     let mut live = env.start(&["run", &experiment, "--runs", "2"]);
     let worker = live.stop_in_phase(2);
     rustix::process::kill_process(worker, Signal::KILL).unwrap();
-    live.end().code(1).says(&["the worker ended without a result (signal: 9"]);
+    let told = "many on ext4 was ended by the machine, attempt 1: it is done again";
+    live.end().good().says(&[told]);
     assert_nothing_left(&env);
+    assert!(env.records(1).iter().all(|record| record.outcome == Outcome::Done));
+}
+
+/// What is killed each time interrupts the RUN; a resume tries once more, and then it counts as
+/// failed.
+#[test]
+fn killed_in_each_attempt() {
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
+    // Hangs in a set-up step, whose failures are not tried again otherwise.
+    let kill_each = |args: &[&str], attempts: &[&str]| {
+        let mut command = env.command(args);
+        command.env("FSARENA_FAULT", "hang:mount");
+        let mut live = env.start_command(command);
+        let mut killed = Vec::new();
+        for attempt in attempts {
+            let inner = live.poll("inner executor", |live| {
+                let all = live.executors();
+                all.get(1).copied().filter(|pid| !killed.contains(pid))
+            });
+            rustix::process::kill_process(inner, Signal::KILL).unwrap();
+            killed.push(inner);
+            live.wait_for(&format!("was ended by the machine, {attempt}"));
+        }
+        live.end()
+    };
+    let thrice = ["attempt 1: it is done again", "attempt 2", "attempt 3: the RUN is interrupted"];
+    kill_each(&["run", &experiment, "--runs", "1"], &thrice).code(130);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
+    kill_each(&["run", "--resume"], &["attempt 4: it counts as failed"]).code(1);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Done);
     let records = env.records(1);
-    assert_eq!(records[0].outcome, Outcome::Done);
-    assert!(
-        matches!(&records[1].outcome, Outcome::Failed { step, .. } if step == "measure create")
-    );
+    assert!(matches!(&records[0].outcome, Outcome::Failed { .. }), "{records:?}");
 }
 
 /// Beside a live run others list and run; they take down what a dead one left, and nothing else.
