@@ -26,6 +26,8 @@ pub struct SafetyHead {
     pub seed: u64,
 }
 
+/// Share by which answers may be late before it is told, as in trials.
+const LATE_MOST: f64 = 0.05;
 /// Clusters of a bootstrap.
 const RUNS_LEAST: u32 = 10;
 
@@ -136,6 +138,14 @@ pub(crate) fn notes(row: &SafetyRow) -> Vec<(&'static str, String)> {
         );
         out.push(("mind: ", what));
     }
+    if let Some(share) = row.late_share.filter(|share| *share > LATE_MOST) {
+        let what = format!(
+            "{who}the disk answered later than its model, by up to {:.0} % of the modelled time of a \
+             run: losses may be longer than on such a disk; stop other programs, or use guests",
+            share * 100.0
+        );
+        out.push(("mind: ", what));
+    }
     if row.ops_not_begun > 0 {
         let all = row.ops + row.ops_not_begun;
         let what = format!(
@@ -230,6 +240,7 @@ mod tests {
             ops: 50,
             failed_ops: 3,
             first_errno: Some(95),
+            late_share: Some(0.31),
             ops_not_begun: 7,
             sync_p50_ns: Some(8_000_000),
             sync_p99_ns: Some(9_000_000),

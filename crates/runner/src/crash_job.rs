@@ -176,6 +176,7 @@ impl CrashJob<'_> {
             begin_ns: ran.work.begin_ns,
             end_ns: ran.work.end_ns,
             mount_options: ran.work.mount_options.clone(),
+            late_share: ran.work.late_share,
             is_repaired_first: firsts.any(|mount| mount.rung == Rung::AfterRepair),
             findings,
             recovered: recovered.collect(),

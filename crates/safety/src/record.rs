@@ -25,6 +25,10 @@ pub struct CrashRecord {
     pub end_ns: u64,
     /// Mount and superblock options in force while it worked.
     pub mount_options: String,
+    /// Of a disk of this machine: share of the modelled time of its requests by which answers came
+    /// late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_share: Option<f64>,
     /// Its documents ask for a repair before the mount, and that was done.
     pub is_repaired_first: bool,
     /// One for each crash point.

@@ -44,6 +44,9 @@ pub struct SafetyRow {
     pub failed_ops: u64,
     /// Of the first that failed.
     pub first_errno: Option<i32>,
+    /// Of disks of this machine: largest share of the modelled time of requests by which answers
+    /// came late in a run.
+    pub late_share: Option<f64>,
     /// Ops that had not begun when the time was over, which end phases of experiments.
     pub ops_not_begun: u64,
     /// Of ops that sync, in the time of the modelled disk.
@@ -303,6 +306,7 @@ fn safety_row(
         ops: facts.ops,
         failed_ops: facts.failed_ops,
         first_errno: facts.first_errno,
+        late_share: facts.late_share,
         ops_not_begun: facts.ops_not_begun,
         sync_p50_ns: facts.sync_ns(0.5),
         sync_p99_ns: facts.sync_ns(0.99),
@@ -342,6 +346,7 @@ struct Facts {
     failed_ops: u64,
     first_errno: Option<i32>,
     ops_not_begun: u64,
+    late_share: Option<f64>,
     mount_options: String,
     /// Its documents ask for a repair before the mount.
     is_repaired_first: bool,
@@ -355,6 +360,8 @@ impl Facts {
             facts.ops += record.ops.ops;
             facts.failed_ops += record.ops.failed_ops;
             facts.ops_not_begun += record.ops.not_begun;
+            let late = record.late_share.into_iter().chain(facts.late_share);
+            facts.late_share = late.reduce(f64::max);
             facts.first_errno = facts.first_errno.or(record.ops.first_errno);
             facts.mount_options.clone_from(&record.mount_options);
             facts.is_repaired_first |= record.is_repaired_first;

@@ -51,6 +51,7 @@ pub fn run(header: &RunHeader, slot: CrashSlot, traits: Traits) -> StoredCrashRu
         begin_ns: 5 * SECOND_NS,
         end_ns: 125 * SECOND_NS,
         mount_options: "rw,relatime".to_owned(),
+        late_share: None,
         is_repaired_first: false,
         findings,
         recovered: Vec::new(),

@@ -3,7 +3,7 @@
 use super::actions;
 use super::error::CrashError;
 use super::mounting::target;
-use fsarena_devices::{format, mount, settle};
+use fsarena_devices::{format, mount, served, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
@@ -31,7 +31,7 @@ pub struct CrashWork {
 }
 
 /// What was done, in the time of the guest, which is that of the disk's write log.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkRecord {
     pub ops: Vec<Op>,
@@ -43,6 +43,10 @@ pub struct WorkRecord {
     pub mount_options: String,
     /// Ops of the plan that had not begun when the time was over.
     pub not_begun: u64,
+    /// Of a disk that is served here: share of the modelled time of its requests by which answers
+    /// came late, summed over the work.
+    #[serde(default)]
+    pub late_share: Option<f64>,
 }
 
 pub(super) fn work(work: &CrashWork, mnt: &Path) -> Result<WorkRecord, CrashError> {
@@ -66,6 +70,7 @@ pub(super) fn work_until_the_end(
     let (plan, _) = work.workload.plan(work.seed, extent)?;
     actions::make_directories(mnt, &plan.directories).map_err(CrashError::io(mnt))?;
     settle::syncfs(mnt)?;
+    let socket = served::socket(&target).map(str::to_owned);
     let mut from_ns = monotonic_ns();
     let mut is_prepared = false;
     let planned_ops = plan.actions.len();
@@ -75,6 +80,10 @@ pub(super) fn work_until_the_end(
             is_prepared = true;
             settle::syncfs(mnt)?;
             prepared(mnt)?;
+            if let Some(socket) = &socket {
+                // Lateness counts from here.
+                served::report(socket)?;
+            }
             // On a slow disk it took longer than planned, and all that follows comes later.
             from_ns = from_ns.max(monotonic_ns().saturating_sub(plan.begin_ns));
         }
@@ -95,9 +104,13 @@ pub(super) fn work_until_the_end(
     let begin_ns = from_ns + plan.begin_ns;
     actions::sleep_until(begin_ns + work.duration_ns);
     let end_ns = monotonic_ns();
+    let late_share = match &socket {
+        Some(socket) => Some(served::report(socket)?.late_share()),
+        None => None,
+    };
     // It stays mounted: the power goes.
     mounted.keep();
     formatted.keep();
     let not_begun = (planned_ops - ops.len()) as u64;
-    Ok(WorkRecord { ops, begin_ns, end_ns, mount_options, not_begun })
+    Ok(WorkRecord { ops, begin_ns, end_ns, mount_options, not_begun, late_share })
 }
