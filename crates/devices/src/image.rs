@@ -6,17 +6,13 @@
 
 use crate::TargetError;
 use crate::leftovers::ours;
+use crate::own_fill::{BLOCK_BYTES, CHUNK_BYTES, sequence, splitmix};
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, fcntl_setfl, open};
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-
-/// Bytes of one write, and the alignment of a size.
-const CHUNK_BYTES: usize = 4 << 20;
-/// Alignment that every file system with direct I/O takes.
-const BLOCK_BYTES: usize = 4096;
 
 /// An image of ours; removed when dropped, unless kept.
 #[derive(Debug)]
@@ -177,15 +173,10 @@ pub(crate) struct Aligned {
 }
 
 impl Aligned {
-    /// Filled from a fixed generator (splitmix64), no byte zero.
+    /// Filled with our own sequence, no byte zero.
     pub(crate) fn filled() -> Self {
-        let mut bytes = vec![0; CHUNK_BYTES + BLOCK_BYTES];
+        let bytes = sequence();
         let start = bytes.as_ptr().align_offset(BLOCK_BYTES);
-        let mut state = 0x0066_7361_7265_6e61_u64;
-        for word in bytes.chunks_exact_mut(8) {
-            let mixed = splitmix(&mut state) | 0x0101_0101_0101_0101;
-            word.copy_from_slice(&mixed.to_le_bytes());
-        }
         Self { bytes, start }
     }
 
@@ -212,15 +203,6 @@ impl Aligned {
         }
         slice
     }
-}
-
-/// The next number of the generator splitmix64.
-pub(crate) fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 /// Punches a hole, for the test that a hole is noticed.

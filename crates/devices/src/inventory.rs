@@ -13,6 +13,9 @@
 //! holds the device, or a part of it, or the disk it is a part of.
 
 mod attribute;
+mod backup;
+mod contents;
+mod everything;
 mod exclusive;
 mod identity;
 mod ioctl;
@@ -31,6 +34,7 @@ pub use listing::{BlockDevice, DeviceKind, Inventory};
 pub use mounts::{Roots, SMALLEST_BYTES};
 pub use usage::Usage;
 
+pub(crate) use everything::{Everything, everything_on};
 pub(crate) use exclusive::{Exclusive, agrees, open_exclusive, recheck_for, unused};
 pub(crate) use identity::{Node, identity_of, listed, node, unread};
 pub(crate) use listing::chosen;
@@ -78,8 +82,9 @@ pub struct SurveyRow {
     pub scheduler: Option<String>,
     /// Where it is mounted, in any mount namespace.
     pub mount_points: Vec<PathBuf>,
-    /// What is on it and its partitions, as wipefs and blkid name it; `None` where that is not
-    /// known.
+    /// What is on it and its partitions, as wipefs and blkid name it; where none of its users is
+    /// known also copies of signatures, and `unknown` for contents that nothing explains. `None`
+    /// where that is not known.
     pub signatures: Option<BTreeSet<String>>,
     /// Who uses it; empty where no process does.
     pub in_use: Vec<String>,
@@ -128,8 +133,9 @@ fn row(
     device: &BlockDevice,
 ) -> SurveyRow {
     let node = Node { path: device.path.clone(), number: device.number };
-    let signatures = read_signatures(roots, inventory, device, programs);
     let in_use = usage.clone().and_then(|usage| users(roots, inventory, usage, device));
+    let is_free = in_use.as_ref().is_ok_and(Vec::is_empty) && device.impossible().is_none();
+    let signatures = read_signatures(roots, inventory, device, programs, is_free);
     let verdict = match judge(device, in_use.as_ref(), signatures.as_ref()) {
         Ok(option) => Verdict::WithConsent { option },
         Err(reason) => Verdict::Never { reason },
@@ -199,12 +205,14 @@ fn users(
     Ok(users)
 }
 
-/// What is on it, whoever uses it. Drives with media to spin up are left in peace.
+/// What is on it, whoever uses it; all of it where it could become a target. Drives with media to
+/// spin up are left in peace.
 fn read_signatures(
     roots: &Roots,
     inventory: &Inventory,
     device: &BlockDevice,
     programs: &SearchPath,
+    is_free: bool,
 ) -> Result<BTreeSet<String>, Refusal> {
     let refuse = |reason: String| Refusal::new(&device.path, reason, "run as root");
     if device.size_bytes == 0 || device.kind.never().is_some() {
@@ -214,5 +222,9 @@ fn read_signatures(
         return Err(refuse(WORKED_ON.to_owned()));
     }
     let file = signature::open_to_look(device)?;
+    if is_free {
+        let everything = everything_on(&file, device, &device.path, inventory, programs)?;
+        return Ok(everything.words);
+    }
     signature::with_parts(&file, device, &device.path, inventory, programs)
 }

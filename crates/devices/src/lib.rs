@@ -22,6 +22,7 @@ pub mod map;
 pub mod mapped;
 pub mod mount;
 pub mod mountinfo;
+mod own_fill;
 pub mod queue;
 mod reopen;
 pub mod served;

@@ -18,7 +18,8 @@ mod steady;
 pub use steady::Steadiness;
 
 use crate::TargetError;
-use crate::image::{Aligned, set_direct, splitmix};
+use crate::image::{Aligned, set_direct};
+use crate::own_fill::splitmix;
 use crate::reopen;
 use crate::settle::nanos;
 use fsarena_model::device::{Conditioning, SsdPolicy};

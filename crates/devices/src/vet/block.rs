@@ -10,7 +10,7 @@
 use super::consent::WipeConsent;
 use crate::device_lock;
 use crate::inventory::{
-    self, Allowed, BUSY_LIMIT, BlockDevice, Exclusive, Inventory, Roots, Usage,
+    self, Allowed, BUSY_LIMIT, BlockDevice, Everything, Exclusive, Inventory, Roots, Usage,
 };
 use crate::{Refusal, TargetError};
 use fsarena_model::device::DeviceIdentity;
@@ -64,7 +64,7 @@ impl VettedDevice {
         let device = inventory.by_number(self.identity.number);
         let device = device.ok_or_else(|| Refusal::new(path, "is gone", "check the device"))?;
         let programs = SearchPath::from_env();
-        let now = inventory::with_parts(&held, device, path, &inventory, &programs)?;
+        let now = inventory::everything_on(&held, device, path, &inventory, &programs)?.words;
         if now == self.signatures {
             return Ok(held);
         }
@@ -110,10 +110,10 @@ pub fn vet_block(
     inventory::agrees(written, &held, &identity)?;
     inventory::not_open(written, identity.number, roots, Allowed::Own, BUSY_LIMIT)?;
     let programs = SearchPath::from_env();
-    let found = inventory::with_parts(&held, device, &identity.path, &inventory, &programs)
+    let found = inventory::everything_on(&held, device, &identity.path, &inventory, &programs)
         .map_err(|refusal| Refusal { path: written.to_owned(), ..refusal })?;
     given_up(written, identity.number, &found, consent)?;
-    Ok(VettedDevice { written: written.to_owned(), identity, signatures: found })
+    Ok(VettedDevice { written: written.to_owned(), identity, signatures: found.words })
 }
 
 /// What must stay does not lie on the device, however many layers are in between.
@@ -138,9 +138,14 @@ fn not_below(
 fn given_up(
     written: &Path,
     number: (u32, u32),
-    found: &BTreeSet<String>,
+    everything: &Everything,
     consent: &[WipeConsent],
 ) -> Result<(), Refusal> {
+    let found = &everything.words;
+    let details = match &*everything.details {
+        [] => String::new(),
+        details => format!("; {}", details.join("; ")),
+    };
     let exact = WipeConsent::option(written, found);
     let refuse = |reason: String, remedy: String| Err(Refusal::new(written, reason, remedy));
     let to_lose = format!("to lose all that is on it, say: {exact}");
@@ -150,10 +155,11 @@ fn given_up(
     let mut ours = consent.iter().filter(leads_here);
     let Some(given) = ours.next() else {
         let reason = match consent {
-            [] => format!("its contents ({}) were not given up", listed(found)),
-            _ => {
-                format!("its contents ({}) were not given up: --wipe is for others", listed(found))
-            }
+            [] => format!("its contents ({}) were not given up{details}", listed(found)),
+            _ => format!(
+                "its contents ({}) were not given up: --wipe is for others{details}",
+                listed(found)
+            ),
         };
         return refuse(reason, to_lose);
     };
@@ -170,7 +176,10 @@ fn given_up(
     if !absent.is_empty() {
         problems.push(format!("--wipe names {}, which is not there", listed(&absent)));
     }
-    if problems.is_empty() { Ok(()) } else { refuse(problems.join(", and "), to_lose) }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => refuse(format!("{}{details}", problems.join(", and ")), to_lose),
+    }
 }
 
 fn listed(names: &BTreeSet<String>) -> String {

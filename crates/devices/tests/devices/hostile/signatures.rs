@@ -12,7 +12,7 @@ type Made = (&'static str, u64, &'static str, &'static [&'static str]);
 
 const MADE: &[Made] = &[
     ("empty device", 16, ":", &[]),
-    ("random bytes", 16, "head -c 16M /dev/urandom > $1", &[]),
+    ("random bytes", 16, "head -c 16M /dev/urandom > $1", &["unknown"]),
     ("ext2", 16, "mke2fs -q -F -t ext2 $1", &["ext2"]),
     ("ext3", 16, "mke2fs -q -F -t ext3 $1", &["ext3"]),
     ("ext4", 16, "mke2fs -q -F -t ext4 $1", &["ext4"]),
