@@ -5,12 +5,15 @@
 //! Of every state that is refused, the SHA-256 of the whole backing image is the same after the
 //! refusal. Needs root; what cannot be built says why. The disks of this machine are
 //! only looked at.
-//! `FSARENA_HOSTILE=word` runs the states that have the word in their name.
+//! `FSARENA_HOSTILE=word` runs the states that have the word in their name. Of the damaged ones
+//! every fourth is run, and all with `FSARENA_FULL=1`, as `cargo xtask test --all` sets it; their
+//! headers are recognised in the unit tests of `inventory::backup` every time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests, with their helpers")]
 
 mod between;
 mod bytes;
+mod damaged;
 mod fake_trees;
 mod fixture;
 mod in_use;
@@ -61,14 +64,16 @@ fn loop_alone_no_hostile_state_is_accepted_and_none_is_changed() {
         println!("not run: {reason}");
         return;
     }
-    let tables: [(&str, Vec<State>); 5] = [
+    let is_full = std::env::var_os("FSARENA_FULL").is_some_and(|value| value == "1");
+    let wanted = std::env::var("FSARENA_HOSTILE").unwrap_or_default();
+    let tables: [(&str, Vec<State>); 6] = [
         ("no device", no_device::states()),
         ("signature", signatures::states()),
+        ("damaged", damaged::states(is_full || !wanted.is_empty())),
         ("in use", in_use::states()),
         ("between vetting and mkfs", between::states()),
         ("allowed", positive::states()),
     ];
-    let wanted = std::env::var("FSARENA_HOSTILE").unwrap_or_default();
     let started = Instant::now();
     let (mut ran, mut not_run, mut failed) = (0, 0, Vec::new());
     for (group, states) in tables {
@@ -237,6 +242,17 @@ fn swapped_out() -> u64 {
 
 /// Refused without the exact consent, and accepted with it; not changed by either.
 pub fn only_with(target: &Path, image: &Path, exact: &[&str]) -> VettedDevice {
+    let is_small = image.metadata().unwrap().len() <= SMALL_BYTES;
+    accepted_only_with(target, image, exact, is_small)
+}
+
+/// As [`only_with`], with every wrong consent or with those alone that name too little.
+pub fn accepted_only_with(
+    target: &Path,
+    image: &Path,
+    exact: &[&str],
+    is_every_wrong: bool,
+) -> VettedDevice {
     let before = hash(target, image);
     let mut extra = exact.to_vec();
     extra.push("nosuchfs");
@@ -247,13 +263,16 @@ pub fn only_with(target: &Path, image: &Path, exact: &[&str]) -> VettedDevice {
         ("one too many", vec![consent(target, &extra)]),
         ("twice", vec![consent(target, exact), consent(target, exact)]),
     ];
+    if exact.len() > 1 {
+        wrong.push(("bare", vec![consent(target, &[])]));
+    }
     for dropped in 0..exact.len() {
         let mut fewer = exact.to_vec();
         fewer.remove(dropped);
         wrong.push(("one missing", vec![consent(target, &fewer)]));
     }
-    if image.metadata().unwrap().len() > SMALL_BYTES {
-        wrong.retain(|(label, _)| matches!(*label, "none" | "one missing"));
+    if !is_every_wrong {
+        wrong.retain(|(label, _)| matches!(*label, "none" | "bare" | "one missing"));
     }
     let names: BTreeSet<String> = exact.iter().map(|name| (*name).to_owned()).collect();
     let option = WipeConsent::option(target, &names);
