@@ -37,6 +37,9 @@ struct Row {
     rescue: fn(&CopyPlace) -> String,
 }
 
+const MAGIC_ANEW: &str =
+    "LUKS\\xba\\xbe written to byte 0 for cryptsetup, or cryptsetup luksHeaderRestore";
+
 /// All formats whose copies are looked for.
 const KNOWN: [Row; 16] = [
     Row {
@@ -79,14 +82,14 @@ const KNOWN: [Row; 16] = [
         places: |_| places::sectors(12),
         length: 512,
         recognise: |bytes, _| recognise::boot_sector(bytes, 3, b"EXFAT   ").then_some("exfat"),
-        rescue: |_| "fsck.exfat".to_owned(),
+        rescue: |_| "fsck.exfat, or a copy of the 12 sectors from here to byte 0".to_owned(),
     },
     Row {
         what: "the backup boot sector",
         places: |_| places::sectors(6),
         length: 512,
         recognise: |bytes, _| recognise::boot_sector(bytes, 82, b"FAT32   ").then_some("vfat"),
-        rescue: |_| "fsck.fat".to_owned(),
+        rescue: |_| "a copy of this sector to byte 0, then fsck.fat".to_owned(),
     },
     Row {
         what: "the alternate volume header",
@@ -121,40 +124,38 @@ const KNOWN: [Row; 16] = [
         places: places::grown,
         length: 4096,
         recognise: recognise::gpt,
-        rescue: |_| "gdisk".to_owned(),
+        rescue: |place| {
+            let end = place.at_byte + 4096;
+            format!("gdisk (r, b, c) on a loop device of losetup --sizelimit {end}")
+        },
     },
     Row {
         what: "a header without its magic number",
         places: |_| places::at(&[0]),
         length: 592,
         recognise: recognise::luks1,
-        rescue: |_| "cryptsetup luksHeaderRestore, or its magic number written anew".to_owned(),
+        rescue: |_| MAGIC_ANEW.to_owned(),
     },
     Row {
         what: "the description of key slots",
         places: places::luks2,
         length: 16,
         recognise: |bytes, _| bytes.starts_with(b"{\"keyslots\"").then_some("crypto_LUKS"),
-        rescue: |_| "cryptsetup repair".to_owned(),
+        rescue: |_| MAGIC_ANEW.to_owned(),
     },
     Row {
         what: "metadata of a volume group",
         places: places::lvm,
         length: 512,
         recognise: |bytes, _| bytes[4..].starts_with(b" LVM2 x[5A%r0N*>").then_some("LVM2_member"),
-        rescue: |_| "pvck --repair, or pvcreate --restorefile and vgcfgrestore".to_owned(),
+        rescue: |_| "pvck --repair -f BACKUP, or vgcfgrestore".to_owned(),
     },
     Row {
         what: "the beginning of a partition that no table has",
         places: |_| places::partition_starts(),
         length: 68 << 10,
         recognise: recognise::at_start,
-        rescue: |place| {
-            format!(
-                "a partition that begins at sector {}, made with sfdisk or found by testdisk",
-                place.at_byte / 512
-            )
-        },
+        rescue: |place| format!("sfdisk, with a partition that begins at byte {}", place.at_byte),
     },
 ];
 

@@ -8,11 +8,14 @@ use crate::own_fill::{BLOCK_BYTES, is_own_fill, splitmix};
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt as _;
 
 /// Blocks that are read between both ends.
 pub(super) const SAMPLES: u64 = 1024;
 const BLOCK: u64 = BLOCK_BYTES as u64;
+/// So many reads are under way at a time, for the queue of the disk to sort.
+const ASKED_AHEAD: usize = 32;
 static ZEROS: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
 /// Read whole at each end, blocks.
 const END_BLOCKS: u64 = 256;
@@ -37,11 +40,17 @@ pub(super) fn first_unknown(
     size_bytes: u64,
     extent: Extent,
 ) -> io::Result<Option<u64>> {
-    // Without this the kernel reads ahead of each sample.
+    // Without this the kernel reads on behind each sample.
     let _ = fadvise(device, 0, None, Advice::Random);
-    let found = runs(size_bytes, extent).into_iter().find_map(|(place, length)| {
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(BLOCK_BYTES)];
-        if let Err(error) = device.read_exact_at(&mut bytes, place) {
+    let runs = runs(size_bytes, extent);
+    let ask = |(place, length): (u64, u64)| {
+        let _ = fadvise(device, place, NonZeroU64::new(length), Advice::WillNeed);
+    };
+    runs.iter().take(ASKED_AHEAD).copied().for_each(ask);
+    let found = runs.iter().enumerate().find_map(|(index, (place, length))| {
+        runs.get(index + ASKED_AHEAD).copied().into_iter().for_each(ask);
+        let mut bytes = vec![0; usize::try_from(*length).unwrap_or(BLOCK_BYTES)];
+        if let Err(error) = device.read_exact_at(&mut bytes, *place) {
             let text = format!("byte {place} cannot be read: {error}");
             return Some(Err(io::Error::new(error.kind(), text)));
         }

@@ -90,7 +90,7 @@ impl Everything {
             self.details.push(format!(
                 "{}: contents that no signature explains, at byte {at_byte}: data without a file \
                  system, such as an archive, encrypted data, or what remains of a file system \
-                 (look at them with file -s or testdisk)",
+                 (file -s may tell what)",
                 path.display()
             ));
         }
@@ -102,5 +102,5 @@ impl Everything {
 fn described(path: &Path, copy: &SignatureCopy) -> String {
     let SignatureCopy { name, at_byte, what, rescue } = copy;
     let path = path.display();
-    format!("{path}: {name}: {what}, at byte {at_byte} ({rescue} may rescue it)")
+    format!("{path}: {name}: {what}, at byte {at_byte} (rescue: {rescue})")
 }

@@ -10,7 +10,8 @@ use std::str::FromStr;
 pub struct WipeConsent {
     /// The device as written; any path that leads to it.
     pub device: PathBuf,
-    /// Signatures that may be lost, as wipefs(8) and blkid(8) name them.
+    /// Signatures that may be lost, as wipefs(8) and blkid(8) name them, and `unknown` for contents
+    /// that no signature explains.
     pub signatures: Vec<String>,
 }
 

@@ -177,7 +177,7 @@ fn headers_of_luks_are_found_without_their_magic_numbers() {
 #[test]
 fn metadata_of_lvm_are_found_at_both_ends() {
     for place in [4096, SIZE - (1 << 20)] {
-        only("LVM2_member", place, "vgcfgrestore", &[(place + 4, b" LVM2 x[5A%r0N*>")]);
+        only("LVM2_member", place, "pvck --repair", &[(place + 4, b" LVM2 x[5A%r0N*>")]);
     }
 }
 
@@ -190,11 +190,11 @@ fn what_lies_where_partitions_begin_is_found() {
         (512, "LVM2_member", b"LABELONE"),
         (4086, "swap", b"SWAPSPACE2"),
     ] {
-        only(name, 1 << 20, "sector 2048", &[((1 << 20) + place, write)]);
-        only(name, 63 * 512, "sector 63", &[(63 * 512 + place, write)]);
+        only(name, 1 << 20, "sfdisk", &[((1 << 20) + place, write)]);
+        only(name, 63 * 512, "sfdisk", &[(63 * 512 + place, write)]);
     }
     let writes: [(u64, &[u8]); 2] = [((1 << 20) + 3, b"NTFS    "), ((1 << 20) + 510, b"\x55\xaa")];
-    only("ntfs", 1 << 20, "sector 2048", &writes);
+    only("ntfs", 1 << 20, "sfdisk", &writes);
 }
 
 #[test]

@@ -43,7 +43,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mke2fs -q -F -t ext4 -b 1024 $1",
         zeroed: &[(1024, 1024)],
         exact: &["ext4", "unknown"],
-        says: "ext4: a copy of the superblock, at byte 8389632 (e2fsck -b 8193 -B 1024",
+        says: "ext4: a copy of the superblock, at byte 8389632 (rescue: e2fsck -b 8193 -B 1024",
     },
     Damaged {
         name: "ext4 without its first 64 KiB",
@@ -107,7 +107,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.xfs -q $1",
         zeroed: &[(0, 512)],
         exact: &["xfs", "unknown"],
-        says: "xfs: the superblock of a later allocation group, at byte 78643200 (xfs_repair",
+        says: "xfs: the superblock of a later allocation group, at byte 78643200 (rescue: xfs_repair",
     },
     Damaged {
         name: "xfs without its first allocation group",
@@ -123,7 +123,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.xfs -q $1",
         zeroed: &[(0, 225 * MIB)],
         exact: &["xfs", "unknown?"],
-        says: "at byte 235929600 (xfs_repair",
+        says: "at byte 235929600 (rescue: xfs_repair",
     },
     Damaged {
         name: "xfs with three allocation groups without the first",
@@ -148,7 +148,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.btrfs -q -M $1",
         zeroed: &[(64 * 1024, 4096)],
         exact: &["btrfs", "unknown"],
-        says: "btrfs: a copy of the superblock, at byte 67108864 (btrfs rescue super-recover",
+        says: "btrfs: a copy of the superblock, at byte 67108864 (rescue: btrfs rescue super-recover",
     },
     Damaged {
         name: "btrfs without its first MiB",
@@ -164,7 +164,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.f2fs -q $1",
         zeroed: &[(1024, 3072)],
         exact: &["f2fs", "unknown"],
-        says: "f2fs: the second superblock, at byte 5120 (fsck.f2fs",
+        says: "f2fs: the second superblock, at byte 5120 (rescue: fsck.f2fs",
     },
     Damaged {
         name: "jfs without its first superblock",
@@ -172,7 +172,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.jfs -q $1",
         zeroed: &[(0x8000, 4096)],
         exact: &["jfs", "unknown"],
-        says: "at byte 61440 (jfs_fsck",
+        says: "at byte 61440 (rescue: jfs_fsck",
     },
     Damaged {
         name: "nilfs2 without its first superblock",
@@ -188,7 +188,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkntfs -q -Q -F $1",
         zeroed: &[(0, 512)],
         exact: &["ntfs", "unknown"],
-        says: "ntfs: the boot sector at the end, at byte 16776704 (ntfsfix",
+        says: "ntfs: the boot sector at the end, at byte 16776704 (rescue: ntfsfix",
     },
     Damaged {
         name: "ntfs without its first MiB",
@@ -204,7 +204,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.exfat $1",
         zeroed: &[(0, 512)],
         exact: &["exfat", "unknown"],
-        says: "exfat: the backup boot sector, at byte 6144 (fsck.exfat",
+        says: "exfat: the backup boot sector, at byte 6144 (rescue: fsck.exfat",
     },
     Damaged {
         name: "exfat without its boot region",
@@ -220,7 +220,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.vfat -F 32 $1",
         zeroed: &[(0, 512)],
         exact: &["unknown", "vfat"],
-        says: "vfat: the backup boot sector, at byte 3072 (fsck.fat",
+        says: "vfat: the backup boot sector, at byte 3072 (rescue: a copy",
     },
     Damaged {
         name: "vfat 32 without its first 3 KiB",
@@ -236,7 +236,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "HOME=$(dirname $1) hformat $1",
         zeroed: &[(1024, 512)],
         exact: &["hfs", "unknown"],
-        says: "at byte 16776192 (fsck.hfs",
+        says: "at byte 16776192 (rescue: fsck.hfs",
     },
     Damaged {
         name: "hfs without its first MiB",
@@ -261,7 +261,7 @@ const WITH_COPIES: &[Damaged] = &[
                  dd if=$1.u of=$1 conv=notrunc",
         zeroed: &[(8192, 8192)],
         exact: &["ufs", "unknown"],
-        says: "ufs: a copy of the superblock, at byte 16384 (fsck_ffs -b 32",
+        says: "ufs: a copy of the superblock, at byte 16384 (rescue: fsck_ffs -b 32",
     },
 ];
 
@@ -281,7 +281,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 16M $1; echo 'label: gpt\n,8M' | sfdisk -q $1; truncate -s 32M $1",
         zeroed: &[(0, MIB)],
         exact: &["gpt", "unknown?"],
-        says: "gpt: the copy of the table that ended a smaller disk, at byte 16773120 (gdisk",
+        says: "gpt: the copy of the table that ended a smaller disk, at byte 16773120 (rescue: gdisk",
     },
     Damaged {
         name: "gpt copy in the middle of a disk that became larger by a third",
@@ -297,7 +297,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: DOS_WITH_EXT4,
         zeroed: &[(0, 512)],
         exact: &["ext4", "unknown"],
-        says: "at byte 1048576 (a partition that begins at sector 2048",
+        says: "at byte 1048576 (rescue: sfdisk, with a partition that begins at byte 1048576",
     },
     Damaged {
         name: "ext4 at 1 MiB behind an MBR without entries",
@@ -305,7 +305,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: DOS_WITH_EXT4,
         zeroed: &[(446, 64)],
         exact: &["dos?", "ext4", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "ext4 at 1 MiB behind a gpt that is gone",
@@ -313,7 +313,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: GPT_WITH_EXT4,
         zeroed: &[(0, 64 * KIB), (-65536, 64 * KIB)],
         exact: &["ext4", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "ext4 at 1 MiB behind a protective MBR alone",
@@ -321,7 +321,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: GPT_WITH_EXT4,
         zeroed: &[(512, 64 * KIB), (-65536, 64 * KIB)],
         exact: &["PMBR", "ext4", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "ext4 at sector 63 behind a zeroed MBR",
@@ -329,7 +329,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "mke2fs -q -F -t ext4 -E offset=32256 $1 12M",
         zeroed: &[],
         exact: &["ext4", "unknown"],
-        says: "a partition that begins at sector 63",
+        says: "a partition that begins at byte 32256",
     },
     Damaged {
         name: "ntfs at 1 MiB behind a zeroed MBR",
@@ -337,7 +337,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 12M $1.p; mkntfs -q -Q -F $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["ntfs", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "vfat at 1 MiB behind a zeroed MBR",
@@ -345,7 +345,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 12M $1.p; mkfs.vfat -F 16 $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["unknown?", "vfat"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "exfat at 1 MiB behind a zeroed MBR",
@@ -353,7 +353,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 12M $1.p; mkfs.exfat $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["exfat", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "btrfs at 1 MiB behind a zeroed MBR",
@@ -361,7 +361,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 20M $1.p; mkfs.btrfs -q -M $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["btrfs", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "f2fs at 1 MiB behind a zeroed MBR",
@@ -369,7 +369,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 60M $1.p; mkfs.f2fs -q $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["f2fs", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "luks 1 at 1 MiB behind a zeroed MBR",
@@ -378,7 +378,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
                  --pbkdf-force-iterations 1000 $1.p -; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["crypto_LUKS", "unknown"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
     Damaged {
         name: "swap at 1 MiB behind a zeroed MBR",
@@ -386,7 +386,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 12M $1.p; mkswap $1.p; dd if=$1.p of=$1 bs=1M seek=1",
         zeroed: &[],
         exact: &["swap", "unknown?"],
-        says: "sector 2048",
+        says: "a partition that begins at byte 1048576",
     },
 ];
 
@@ -398,7 +398,7 @@ const LUKS: &[Damaged] = &[
         script: LUKS1,
         zeroed: &[(0, 6)],
         exact: &["crypto_LUKS", "unknown"],
-        says: "crypto_LUKS: a header without its magic number, at byte 0 (cryptsetup",
+        says: "crypto_LUKS: a header without its magic number, at byte 0 (rescue: LUKS",
     },
     Damaged {
         name: "luks 2 without its first magic number",
@@ -422,7 +422,7 @@ const LUKS: &[Damaged] = &[
         script: LUKS2,
         zeroed: &[(0, 6), (16384, 6)],
         exact: &["crypto_LUKS", "unknown"],
-        says: "crypto_LUKS: the description of key slots, at byte 4096 (cryptsetup repair",
+        says: "crypto_LUKS: the description of key slots, at byte 4096 (rescue: LUKS",
     },
 ];
 
@@ -506,11 +506,11 @@ pub fn states(is_full: bool) -> Vec<State> {
             physical_volume(fixture, &[], &["LVM2_member"], "LVM2_member")
         }),
         State::new("LVM physical volume without its label", |fixture| {
-            let says = "metadata of a volume group, at byte 4096 (pvck";
+            let says = "metadata of a volume group, at byte 4096 (rescue: pvck";
             physical_volume(fixture, &[(0, 4 * KIB)], &["LVM2_member", "unknown"], says)
         }),
         State::new("LVM physical volume without its first MiB", |fixture| {
-            let says = "metadata of a volume group, at byte 32505856 (pvck";
+            let says = "metadata of a volume group, at byte 32505856 (rescue: pvck";
             physical_volume(fixture, &[(0, MIB)], &["LVM2_member", "unknown"], says)
         }),
         State::new("our own fill", |fixture| own_fill(fixture, None)),
