@@ -82,9 +82,9 @@ pub struct SurveyRow {
     pub scheduler: Option<String>,
     /// Where it is mounted, in any mount namespace.
     pub mount_points: Vec<PathBuf>,
-    /// What is on it and its partitions, as wipefs and blkid name it; where it could become a target
-    /// also copies of signatures, and `unknown` for contents that no signature explains. `None`
-    /// where that is not known.
+    /// What is on it and its partitions, as wipefs and blkid name it; where it could become a
+    /// target also copies of signatures, and `unknown` for contents that no signature explains.
+    /// `None` where that is not known.
     pub signatures: Option<BTreeSet<String>>,
     /// Who uses it; empty where no process does.
     pub in_use: Vec<String>,

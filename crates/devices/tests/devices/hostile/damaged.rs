@@ -107,7 +107,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.xfs -q $1",
         zeroed: &[(0, 512)],
         exact: &["xfs", "unknown"],
-        says: "xfs: the superblock of a later allocation group, at byte 78643200 (rescue: xfs_repair",
+        says: "a later allocation group, at byte 78643200 (rescue: xfs_repair",
     },
     Damaged {
         name: "xfs without its first allocation group",
@@ -148,7 +148,7 @@ const WITH_COPIES: &[Damaged] = &[
         script: "mkfs.btrfs -q -M $1",
         zeroed: &[(64 * 1024, 4096)],
         exact: &["btrfs", "unknown"],
-        says: "btrfs: a copy of the superblock, at byte 67108864 (rescue: btrfs rescue super-recover",
+        says: "at byte 67108864 (rescue: btrfs rescue super-recover",
     },
     Damaged {
         name: "btrfs without its first MiB",
@@ -281,7 +281,7 @@ const WITHOUT_TABLE: &[Damaged] = &[
         script: "truncate -s 16M $1; echo 'label: gpt\n,8M' | sfdisk -q $1; truncate -s 32M $1",
         zeroed: &[(0, MIB)],
         exact: &["gpt", "unknown?"],
-        says: "gpt: the copy of the table that ended a smaller disk, at byte 16773120 (rescue: gdisk",
+        says: "the table that ended a smaller disk, at byte 16773120 (rescue: gdisk",
     },
     Damaged {
         name: "gpt copy in the middle of a disk that became larger by a third",
