@@ -29,6 +29,8 @@ const NEEDS: &[(&str, &str)] = &[
     ("mkfs.erofs", "erofs-utils"),
     ("cryptsetup", "cryptsetup-bin"),
     ("make-bcache", "bcache-tools"),
+    ("hformat", "hfsutils"),
+    ("pvcreate", "lvm2"),
     ("mount", "mount"),
     ("losetup", "mount"),
     ("wipefs", "util-linux"),

@@ -147,7 +147,9 @@ pub struct RunArgs {
     /// Destroy all data on this block device.
     ///
     /// It must be named by --on. Signatures found on it must be named too, as in --wipe
-    /// /dev/sdb=ext4. May be given several times.
+    /// /dev/sdb=ext4; so must copies of signatures that remain where the first is gone, and, by the
+    /// word unknown, contents that no signature explains: --wipe /dev/sdb=ext4+unknown. The refusal
+    /// prints what is right. May be given several times.
     #[arg(long, value_name = "DEVICE[=SIG+…]", help_heading = SAFETY)]
     pub wipe: Vec<String>,
     /// Resume an interrupted run: the latest, or RUN.

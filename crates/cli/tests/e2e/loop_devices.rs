@@ -67,6 +67,28 @@ fn a_device_is_refused_without_the_exact_consent() {
     assert_nothing_left(&env);
 }
 
+/// What a repair would bring back is not there for `blkid`, and is given up by its name alone.
+#[test]
+fn a_damaged_file_system_is_given_up_by_its_name() {
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
+    let damaged = |image: &str| {
+        sh(&format!("mkfs.ext4 -q -b 1024 {image}"));
+        sh(&format!("dd if=/dev/zero of={image} bs=1024 seek=1 count=1 conv=notrunc"));
+    };
+    let Some(disk) = Disk::with("64M", damaged) else { return };
+    let dev = disk.device();
+    let (wipe, exact) = (disk.wipe("ext4+unknown"), format!("say: --wipe {dev}=ext4+unknown"));
+    let found = "a copy of the superblock, at byte 8389632 (rescue: e2fsck -b 8193 -B 1024)";
+    refused(&env, &disk, dev, &[], &[found, &exact]);
+    refused(&env, &disk, dev, &[dev], &["does not name ext4, unknown", found, &exact]);
+    refused(&env, &disk, dev, &[&disk.wipe("ext4")], &["does not name unknown", &exact]);
+    let listed = env.run(&["devices"]).good();
+    assert!(listed.stdout.contains("ext4+unknown"), "{}", listed.stdout);
+    env.run(&[&["run", "--fs", "ext4", "--on", dev, "--wipe", &wipe], &SMALL[..]].concat()).good();
+    drop(disk);
+    assert_nothing_left(&env);
+}
+
 /// A device that is given up and not under test is a slip of the pen: perhaps of the other one.
 #[test]
 fn a_device_that_is_given_up_has_to_be_under_test() {
