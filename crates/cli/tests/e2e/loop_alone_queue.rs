@@ -198,8 +198,10 @@ fn a_discarded_device() {
     let count = || sh(&format!("grep -ac \"{mark}\" {} || true", disk.image()));
     let before = count();
     env.run(&[&on[..], &SMALL].concat()).refused(2, &["--wipe"]);
+    let bare = [&on[..], &["--wipe", disk.device()], &SMALL].concat();
+    env.run(&bare).refused(2, &["--wipe does not name unknown", "at byte 0"]);
     assert_eq!(count(), before);
-    env.run(&[&on[..], &["--wipe", disk.device()], &SMALL].concat()).good();
+    env.run(&[&on[..], &["--wipe", &disk.wipe("unknown")], &SMALL].concat()).good();
     assert_eq!(count(), "0");
     drop(disk);
     assert_nothing_left(&env);
