@@ -28,7 +28,7 @@ impl LatencyHistogram {
     /// Ops recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.buckets.iter().map(|&(_, hits)| hits).sum()
+        self.buckets.iter().fold(0, |sum, &(_, hits)| sum.saturating_add(hits))
     }
 
     /// The latency that a share `quantile` (0 to 1) of all ops did not exceed: the upper end of the
@@ -46,13 +46,14 @@ impl LatencyHistogram {
     ) -> impl Iterator<Item = u64> {
         let count = self.count();
         let mut buckets = self.buckets.iter();
-        let (mut seen, mut reached_ns) = (0, None);
+        let (mut seen, mut reached_ns) = (0u64, None);
         let of = move |quantile: f64| {
             let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).max(1);
             while seen < rank {
                 let Some(&(lower, hits)) = buckets.next() else { return self.max_ns };
-                seen += hits;
-                reached_ns = Some(self.upper_ns(lower).clamp(self.min_ns, self.max_ns));
+                seen = seen.saturating_add(hits);
+                // In what others wrote the minimum may lie above the maximum.
+                reached_ns = Some(self.upper_ns(lower).max(self.min_ns).min(self.max_ns));
             }
             reached_ns.unwrap_or(self.max_ns)
         };
@@ -125,5 +126,19 @@ mod tests {
         let one_pass: Vec<u64> = histogram.quantiles_ns([0.0, 0.5, 0.9, 0.99, 1.0]).collect();
         assert_eq!(one_pass, [100, 100, 100, 1024 + 15, (1 << 20) + 5]);
         assert_eq!(LatencyHistogram::default().quantiles_ns([0.5]).next(), None);
+    }
+
+    #[test]
+    fn ends_that_contradict_each_other_are_no_panic() {
+        let histogram = LatencyHistogram {
+            precision_bits: u32::MAX,
+            buckets: vec![(0, u64::MAX), (u64::MAX, u64::MAX)],
+            min_ns: 9,
+            max_ns: 0,
+            sum_ns: u64::MAX,
+        };
+        assert_eq!(histogram.count(), u64::MAX, "what does not fit is cut");
+        let all: Vec<u64> = histogram.quantiles_ns([0.0, 0.5, 1.0]).collect();
+        assert_eq!(all, [0, 0, 0], "never above the maximum");
     }
 }

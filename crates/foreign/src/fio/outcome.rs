@@ -4,7 +4,8 @@
 //! reads and writes moved. *Latency* is fio's own: completion latency (`clat`), or, where the job
 //! asks for `lat_percentiles`, the whole from submission on. fio's buckets are those of
 //! [`LatencyHistogram`] with 6 bits, so nothing is lost in taking them over; shortest, longest and
-//! number are exact, the sum is fio's mean times the number.
+//! number are exact, the sum is fio's mean times the number. Where a longest of 0, or one below the
+//! shortest, contradicts the bins, the ends of the bins that were hit stand for both.
 //!
 //! A figure that fio did not take (`disable_clat`, `gtod_reduce`) is missing, not zero.
 
@@ -87,10 +88,10 @@ impl Outcome {
     }
 
     fn new(version: &str, jobs: &[&JobOut], said: &str) -> Self {
-        let ops_of = |pick: Pick| jobs.iter().map(|job| done(job, pick(job))).sum::<u64>();
-        let bytes_of = |pick: Pick| jobs.iter().map(|job| pick(job).io_bytes).sum::<u64>();
+        let ops_of = |pick: Pick| total(jobs.iter().map(|job| done(job, pick(job))));
+        let bytes_of = |pick: Pick| total(jobs.iter().map(|job| pick(job).io_bytes));
         let writes = ops_of(WRITE);
-        let ops = ops_of(READ) + writes + ops_of(TRIM);
+        let ops = total([ops_of(READ), writes, ops_of(TRIM)]);
         let latencies = |which: &[Pick]| {
             let each = jobs.iter().flat_map(|job| which.iter().map(|pick| chosen(pick(job))));
             histogram(&each.collect::<Vec<_>>())
@@ -98,7 +99,7 @@ impl Outcome {
         Self {
             version: version.to_owned(),
             ops,
-            asked_bytes: bytes_of(READ) + bytes_of(WRITE),
+            asked_bytes: total([bytes_of(READ), bytes_of(WRITE)]),
             written_bytes: bytes_of(WRITE),
             own_ns: jobs.iter().map(|job| own_ns(job)).max().unwrap_or(0),
             latency: latencies(&[READ, WRITE, TRIM]),
@@ -174,6 +175,11 @@ const READ: Pick = |job| &job.read;
 const WRITE: Pick = |job| &job.write;
 const TRIM: Pick = |job| &job.trim;
 
+/// A sum of figures that others wrote: what does not fit is cut to the largest number.
+fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
+    figures.into_iter().fold(0, u64::saturating_add)
+}
+
 /// I/Os of a direction that were completed. fio counts an I/O when it issues it, so the one that
 /// failed is among `total_ios`, but has no latency.
 fn done(job: &JobOut, direction: &Direction) -> u64 {
@@ -224,14 +230,26 @@ fn histogram(latencies: &[&Latency]) -> Option<LatencyHistogram> {
         ..LatencyHistogram::default()
     };
     for latency in latencies.iter().filter(|latency| !latency.bins.is_empty()) {
-        for (value, hits) in &latency.bins {
-            *buckets.entry(lower_ns(value.parse().ok()?)).or_default() += hits;
+        let (mut shortest_ns, mut longest_ns) = (u64::MAX, 0);
+        for (value, &hits) in &latency.bins {
+            let lower_ns = lower_ns(value.parse().ok()?);
+            let bucket = buckets.entry(lower_ns).or_default();
+            *bucket = bucket.saturating_add(hits);
+            if hits > 0 {
+                shortest_ns = shortest_ns.min(lower_ns);
+                longest_ns = longest_ns.max(taken.upper_ns(lower_ns));
+            }
         }
-        taken.min_ns = taken.min_ns.min(latency.min);
-        taken.max_ns = taken.max_ns.max(latency.max);
+        let is_exact = latency.min <= latency.max && (latency.max > 0 || longest_ns == 0);
+        if is_exact {
+            (shortest_ns, longest_ns) = (latency.min, latency.max);
+        }
+        taken.min_ns = taken.min_ns.min(shortest_ns);
+        taken.max_ns = taken.max_ns.max(longest_ns);
         taken.sum_ns =
             taken.sum_ns.saturating_add((latency.mean * latency.samples as f64).round() as u64);
     }
+    taken.min_ns = taken.min_ns.min(taken.max_ns);
     taken.buckets = buckets.into_iter().collect();
     (!taken.buckets.is_empty()).then_some(taken)
 }
@@ -273,7 +291,7 @@ fn figures(jobs: &[&JobOut]) -> BTreeMap<String, String> {
             direction_figures(&mut figures, &format!("{name}."), &own);
         }
     }
-    let passed_over: u64 = jobs.iter().map(|job| job.total_err).sum();
+    let passed_over = total(jobs.iter().map(|job| job.total_err));
     if passed_over > 0 {
         figures.insert("errors_passed_over".to_owned(), passed_over.to_string());
     }
@@ -296,14 +314,14 @@ fn figures(jobs: &[&JobOut]) -> BTreeMap<String, String> {
 fn direction_figures(figures: &mut BTreeMap<String, String>, prefix: &str, jobs: &[&JobOut]) {
     for (name, pick) in [("read", READ), ("write", WRITE), ("trim", TRIM)] {
         let each = || jobs.iter().map(|job| pick(job));
-        let ios: u64 = jobs.iter().map(|job| done(job, pick(job))).sum();
+        let ios = total(jobs.iter().map(|job| done(job, pick(job))));
         if ios == 0 {
             continue;
         }
         let mut add = |key: &str, value: String| {
             figures.insert(format!("{prefix}{name}_{key}"), value);
         };
-        let bytes: u64 = each().map(|direction| direction.io_bytes).sum();
+        let bytes = total(each().map(|direction| direction.io_bytes));
         let ms = each().map(|direction| direction.runtime).max().unwrap_or(0);
         add("ops", ios.to_string());
         add("bytes", bytes.to_string());
@@ -312,14 +330,14 @@ fn direction_figures(figures: &mut BTreeMap<String, String>, prefix: &str, jobs:
             add("iops", format!("{:.1}", ios as f64 * 1e3 / ms as f64));
             add("bytes_per_s", format!("{:.0}", bytes as f64 * 1e3 / ms as f64));
         }
-        let short: u64 = each().map(|direction| direction.short_ios).sum();
+        let short = total(each().map(|direction| direction.short_ios));
         if short > 0 {
             add("short_ops", short.to_string());
         }
         latency_figures(&mut add, &each().map(chosen).collect::<Vec<_>>());
     }
     let syncs: Vec<_> = jobs.iter().map(|job| &job.sync.lat_ns).collect();
-    let count: u64 = jobs.iter().map(|job| job.sync.total_ios).sum();
+    let count = total(jobs.iter().map(|job| job.sync.total_ios));
     if count > 0 {
         let mut add = |key: &str, value: String| {
             figures.insert(format!("{prefix}sync_{key}"), value);

@@ -161,3 +161,31 @@ fn errors_quote_little_of_what_is_not_ours() {
     let error = Report::parse("{\"a\": {\"b\": 1}}").unwrap_err().to_string();
     assert!(error.contains("missing field `fio version` at line 1 column"), "{error}");
 }
+
+/// A fio of one job whose reads have these ends of their latency and these bins.
+fn reads(min: u64, max: u64, bins: &str) -> Outcome {
+    let clat = format!(r#"{{"min":{min},"max":{max},"mean":100.0,"N":3,"bins":{{{bins}}}}}"#);
+    let read = format!(r#"{{"io_bytes":4096,"total_ios":3,"runtime":5,"clat_ns":{clat}}}"#);
+    let job = format!(r#"{{"jobname":"a","read":{read}}}"#);
+    let text = format!(r#"{{"fio version":"fio-3.36","jobs":[{job}]}}"#);
+    Outcome::parse(&text, "").unwrap()
+}
+
+#[test]
+fn extremes_that_contradict_the_bins_are_taken_from_them() {
+    let ends = |outcome: &Outcome| {
+        let latency = outcome.latency.as_ref().unwrap();
+        (latency.min_ns, latency.max_ns)
+    };
+    let exact = reads(90, 1041, r#""100":2,"1040":1"#);
+    assert_eq!(ends(&exact), (90, 1041));
+    for (min, max) in [(0, 0), (90, 0), (2000, 1000), (u64::MAX, 0)] {
+        let outcome = reads(min, max, r#""100":2,"1040":1"#);
+        assert_eq!(ends(&outcome), (100, 1055), "{min} {max}");
+        assert_eq!(figure(&outcome, "read_min_ns"), "100");
+        assert_eq!(figure(&outcome, "read_p99_ns"), "1055");
+    }
+    assert_eq!(ends(&reads(0, 0, r#""0":3"#)), (0, 0), "all of them took no time");
+    let many = format!(r#""0":{0},"1":{0}"#, u64::MAX);
+    assert_eq!(figure(&reads(0, 0, &many), "read_max_ns"), "1");
+}
