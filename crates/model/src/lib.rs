@@ -50,6 +50,7 @@ pub mod cycle;
 pub mod dataset;
 pub mod device;
 pub mod factor;
+pub mod header_rules;
 pub mod host;
 pub mod io;
 pub mod job;

@@ -2,6 +2,7 @@
 //!
 //! Medians over the latest records; nothing here is a result, and nothing here knows the plan.
 
+use crate::open::view;
 use crate::{Store, StoreError};
 use fsarena_model::work::Op;
 use std::collections::BTreeMap;
@@ -73,14 +74,16 @@ impl Store {
     fn op_costs(&self) -> Result<Vec<CostRow>, StoreError> {
         let rows: Vec<(String, String, String, f64, f64, f64)> = self.sql(|c| {
             c.prepare(&format!(
-                "SELECT contender.fs, contender.device, phase.op, phase.durable_ns, phase.ops,
+                "WITH phase AS ({})
+                 SELECT contender.fs, contender.device, phase.op, phase.durable_ns, phase.ops,
                  phase.asked_bytes FROM phase JOIN trial ON trial.id = phase.trial_id
                  JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  WHERE phase.threads = 1 AND phase.backend = 'sync' AND phase.direct = 0
                  AND phase.fsync IN ('none', 'end') AND phase.error IS NULL
                  AND phase.durable_ns > 0 AND phase.ops > 0 AND phase.trial_id IN
-                 (SELECT trial.id {LATEST})"
+                 (SELECT trial.id {LATEST})",
+                view("phase")
             ))?
             .query_map([LATEST_TRIALS], |r| {
                 let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
@@ -108,10 +111,13 @@ impl Store {
     fn overheads(&self) -> Result<Vec<OverheadRow>, StoreError> {
         let rows: Vec<(String, String, f64)> = self.sql(|c| {
             c.prepare(&format!(
-                "SELECT contender.fs, contender.device, trial.elapsed_ns -
+                "WITH phase AS ({}), step AS ({})
+                 SELECT contender.fs, contender.device, trial.elapsed_ns -
                  coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0) -
                  coalesce((SELECT sum(elapsed_ns) FROM step WHERE trial_id = trial.id
-                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0) {LATEST}"
+                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0) {LATEST}",
+                view("phase"),
+                view("step")
             ))?
             .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?
             .collect()

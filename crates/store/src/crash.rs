@@ -2,8 +2,10 @@
 
 use crate::columns::{int, sha256};
 use crate::{RunId, Store, StoreError};
+use fsarena_model::safety::CrashSlot;
 use fsarena_safety::record::{CrashOutcome, RECORD_SCHEMA, StoredCrashRun};
 use rusqlite::{OptionalExtension as _, params};
+use std::collections::BTreeSet;
 
 impl Store {
     /// Stores what a crash run of the plan left, on stable storage when this returns.
@@ -61,17 +63,24 @@ impl Store {
     /// When there is no such RUN or a record is damaged.
     pub fn crash_runs(&self, run: RunId) -> Result<Vec<StoredCrashRun>, StoreError> {
         self.run(run)?;
-        let rows: Vec<(String, String)> = self.sql(|c| {
+        let rows: Vec<(String, String, u32, String, u32)> = self.sql(|c| {
             c.prepare(
-                "SELECT crash_run.raw, crash_run.raw_sha256 FROM crash_run
+                "SELECT crash_run.raw, crash_run.raw_sha256, contender.position,
+                 crash_run.workload, crash_run.number FROM crash_run
                  JOIN contender ON contender.id = crash_run.contender_id
                  WHERE contender.run_id = ? ORDER BY crash_run.id",
             )?
-            .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([run.0], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?)))?
             .collect()
         })?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let plan = self.header(run)?.plan;
+        let known: BTreeSet<CrashSlot> = plan.crash_slots().into_iter().collect();
+        let names = plan.safety.map_or_else(Vec::new, |safety| safety.workloads);
         let mut all = Vec::with_capacity(rows.len());
-        for (raw, sum) in rows {
+        for (raw, sum, contender, workload, number) in rows {
             let damaged = |what: &str| StoreError::Damaged {
                 path: self.path.clone(),
                 detail: format!("a crash run of RUN {run}: {what}"),
@@ -85,6 +94,16 @@ impl Store {
                 && record.schema > RECORD_SCHEMA
             {
                 return Err(damaged("a newer fsarena wrote it; use that one"));
+            }
+            let slot = stored.slot;
+            let is_of_row = (slot.contender, slot.number) == (contender as usize, number)
+                && names.get(slot.workload) == Some(&workload);
+            if !is_of_row || !known.contains(&slot) {
+                let detail = format!(
+                    "crash run {number} of {workload} on contender {contender}: its record is of \
+                     another one, or of none of the plan"
+                );
+                return Err(self.bad_run(run, detail));
             }
             all.push(stored);
         }

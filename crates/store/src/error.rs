@@ -56,6 +56,18 @@ pub enum StoreError {
         /// What it says it is.
         application_id: i32,
     },
+    /// A RUN that no program of ours has written.
+    #[error(
+        "{path}: RUN {run}: {detail}; no fsarena writes such a RUN, so nothing of it is used. Ask \
+         for a sound copy of the database where it came from, or use another --db",
+        path = path.display()
+    )]
+    BadRun {
+        path: PathBuf,
+        run: crate::RunId,
+        /// The field, and what is wrong with it.
+        detail: String,
+    },
     /// There is no such file, and it was to be read only.
     #[error(
         "{path}: there is no database; run something first, or give another --db",
@@ -72,6 +84,17 @@ pub enum StoreError {
         path: PathBuf,
         /// What the system says.
         detail: String,
+    },
+    /// A statement did not end.
+    #[error(
+        "{path}: reading it did not end within {seconds} s; no file of fsarena takes that long. Ask \
+         for a sound copy where it came from, or use another --db",
+        path = path.display()
+    )]
+    TooSlow {
+        path: PathBuf,
+        /// The limit.
+        seconds: u64,
     },
     /// Another process holds the file for longer than we wait.
     #[error(
@@ -186,13 +209,22 @@ impl StoreError {
         let detail = source.to_string();
         match code {
             Some(Code::NotADatabase | Code::DatabaseCorrupt) => Self::Damaged { path, detail },
+            Some(Code::OperationInterrupted) => {
+                Self::TooSlow { path, seconds: crate::time_limit::TIME_LIMIT.as_secs() }
+            }
             Some(Code::DiskFull) => Self::Full { path },
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { path },
             Some(Code::CannotOpen | Code::ReadOnly | Code::PermissionDenied) => {
                 Self::Access { path, detail }
             }
-            // A number that no program of ours has written.
-            _ if matches!(source, rusqlite::Error::IntegralValueOutOfRange(..)) => {
+            // A value that no program of ours has written.
+            _ if matches!(
+                source,
+                rusqlite::Error::IntegralValueOutOfRange(..)
+                    | rusqlite::Error::InvalidColumnType(..)
+                    | rusqlite::Error::FromSqlConversionFailure(..)
+            ) =>
+            {
                 Self::Damaged { path, detail }
             }
             _ => Self::Sqlite { path, source },

@@ -13,13 +13,16 @@ mod columns;
 mod cost;
 mod crash;
 mod error;
+mod layout;
 mod merge;
 mod open;
+mod plan_rows;
 mod query;
 mod record;
 mod score;
 mod session;
 mod tables;
+mod time_limit;
 mod verdict;
 mod write;
 
@@ -31,6 +34,7 @@ pub use query::RunRow;
 use rusqlite::Connection;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use time_limit::TimeLimit;
 
 /// Version of the schema that this program writes (`PRAGMA user_version`).
 pub const SCHEMA_VERSION: u32 = 9;
@@ -42,6 +46,7 @@ pub const APPLICATION_ID: i32 = 0x6673_6172;
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
+    time_limit: TimeLimit,
     path: PathBuf,
 }
 

@@ -122,11 +122,14 @@ impl Store {
         run: RunId,
     ) -> Result<RunId, StoreError> {
         // What cannot be read is found here and not when somebody wants to see it.
-        other.header(run)?;
+        let header = other.header(run)?;
+        other.slots_fit(run, &header)?;
         other.attempts(run)?;
         other.scores(run)?;
         other.looks(run)?;
         other.crash_runs(run)?;
+        other.time_limit.begin(other.time_of_all());
+        self.time_limit.begin(other.time_of_all());
         let copied = copy_run(tables, &other.connection, transaction, run.0);
         let new = copied.map_err(|error| match error {
             CopyError::From(error) => StoreError::from_sqlite(&other.path, error),
@@ -296,10 +299,10 @@ mod tests {
         let theirs = dir.path().join("theirs.db");
         let store = Store::open(&theirs).unwrap();
         let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
-        for uid in ["aaaa", "bbbb"] {
+        for uid in ["aaaa".repeat(4), "bbbb".repeat(4)] {
             let contenders = vec![contender("ext4", "ext4", 1)];
             let mut header = records::header(contenders, vec![small_files()], 9);
-            header.uid = uid.to_owned();
+            header.uid = uid;
             let run = store.create_run(&header, &owner).unwrap();
             for sequence in 0..9 {
                 store.put_record(run, &records::record(&header, sequence)).unwrap();

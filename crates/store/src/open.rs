@@ -1,6 +1,9 @@
 //! Opening: checks first, changes afterwards, and never over a file that is not ours.
 
+use crate::time_limit::TimeLimit;
 use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
@@ -37,6 +40,12 @@ const BUSY_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 100 } else 
 
 /// Files up to this size are checked as a whole when opened (about 0.1 s for each 64 MiB).
 const QUICK_CHECK_MAX_BYTES: u64 = 64 << 20;
+
+/// Longest text of a value: what a record with all its samples does not come near.
+const MAX_VALUE_BYTES: i32 = 512 << 20;
+
+/// What reading a whole file comes to on a slow disk.
+const BYTES_IN_A_SECOND: u64 = 8 << 20;
 
 impl Store {
     /// Opens the database for writing; makes it, and its directories, where there is none.
@@ -89,11 +98,22 @@ impl Store {
 
     fn connect(path: &Path, create: OpenFlags) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
-        let connection = Connection::open_with_flags(path, flags)
-            .map_err(|error| StoreError::from_sqlite(path, error))?;
-        let store = Self { connection, path: path.to_owned() };
+        if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            let detail = "it is no file that could be a database".to_owned();
+            return Err(StoreError::Access { path: path.to_owned(), detail });
+        }
+        let sorted = |error| StoreError::from_sqlite(path, error);
+        let mut connection = Connection::open_with_flags(path, flags).map_err(sorted)?;
+        let time_limit = TimeLimit::on(&mut connection).map_err(sorted)?;
+        let store = Self { connection, time_limit, path: path.to_owned() };
         store.sql(|c| {
             c.busy_timeout(BUSY_TIMEOUT)?;
+            // What the file says of itself is not believed, and nothing of it is carried out.
+            c.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            c.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            c.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+            c.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+            c.pragma_update(None, "cell_size_check", true)?;
             c.pragma_update(None, "foreign_keys", true)?;
             c.pragma_update(None, "synchronous", "EXTRA")
         })?;
@@ -105,7 +125,23 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        self.time_limit.begin(Duration::ZERO);
         work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    /// As [`Store::sql`], for statements that read or write the whole file.
+    pub(crate) fn sql_on_all<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.time_limit.begin(self.time_of_all());
+        work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    /// Time that reading the whole file may take besides the usual.
+    pub(crate) fn time_of_all(&self) -> Duration {
+        let bytes = std::fs::metadata(&self.path).map_or(0, |meta| meta.len());
+        Duration::from_secs(bytes / BYTES_IN_A_SECOND)
     }
 
     /// Runs statements as one transaction: all of them, or none.
@@ -154,6 +190,7 @@ impl Store {
         if found < FIRST_RELEASED {
             return Err(StoreError::Unreleased { path, found, known: SCHEMA_VERSION });
         }
+        self.check_layout(found)?;
         if !self.is_large() {
             self.check()?;
         }
@@ -171,7 +208,7 @@ impl Store {
 
     fn check(&self) -> Result<(), StoreError> {
         let said: String =
-            self.sql(|c| c.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
+            self.sql_on_all(|c| c.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
         if said == "ok" {
             return Ok(());
         }
@@ -182,22 +219,47 @@ impl Store {
     /// Makes the schema the present one, from nothing or from that of an older release: all of it,
     /// or nothing.
     fn migrate(&self) -> Result<(), StoreError> {
-        self.sql(|c| {
+        // A migration replaces the text of a constraint, which the defence forbids.
+        let defended =
+            |yes| self.sql(|c| c.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, yes));
+        defended(false)?;
+        let migrated = self.sql_on_all(|c| {
             let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
             // Read again under the lock: another process may have been faster.
-            let mut version = read_i32(&transaction, "user_version")?.unsigned_abs();
-            if version == 0 {
-                transaction.execute_batch(SCHEMA)?;
-                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-                version = FIRST_RELEASED;
-            }
-            for migration in &MIGRATIONS[version.saturating_sub(FIRST_RELEASED) as usize..] {
-                transaction.execute_batch(migration)?;
-            }
-            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            let version = read_i32(&transaction, "user_version")?.unsigned_abs();
+            upgrade(&transaction, version, SCHEMA_VERSION)?;
             transaction.commit()
-        })
+        });
+        defended(true)?;
+        migrated
     }
+}
+
+/// Makes the schema of one version another, later one; version 0 is an empty file.
+fn upgrade(c: &Connection, from: u32, to: u32) -> rusqlite::Result<()> {
+    let mut version = from;
+    if version == 0 {
+        c.execute_batch(SCHEMA)?;
+        c.pragma_update(None, "application_id", APPLICATION_ID)?;
+        version = FIRST_RELEASED;
+    }
+    let number = |version: u32| version.saturating_sub(FIRST_RELEASED) as usize;
+    for migration in MIGRATIONS.iter().take(number(to)).skip(number(version)) {
+        c.execute_batch(migration)?;
+    }
+    c.pragma_update(None, "user_version", to)
+}
+
+/// The query of a view of ours. Views of the file are not read: they may say anything there.
+pub(crate) fn view(name: &str) -> &'static str {
+    let head = format!("CREATE VIEW {name} AS");
+    let query = SCHEMA.split_once(&head).and_then(|(_, rest)| rest.split_once(";\n"));
+    query.map_or("", |(query, _)| query)
+}
+
+/// Makes an empty file one of this version.
+pub(crate) fn make_schema(c: &Connection, version: u32) -> rusqlite::Result<()> {
+    upgrade(c, 0, version)
 }
 
 fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {

@@ -2,7 +2,9 @@
 
 use crate::columns::{int, sha256};
 use crate::{Owner, RunId, Store, StoreError};
+use fsarena_model::header_rules;
 use fsarena_model::run::{RunHeader, RunState};
+use rusqlite::types::Type;
 use rusqlite::{OptionalExtension as _, Row, params};
 
 /// Fewest digits that an id is known by where they are no RUN's number.
@@ -53,9 +55,14 @@ const LATEST_FIRST: &str =
 
 pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let state: String = row.get(5)?;
+    let uid: String = row.get(1)?;
+    if let Err(rule) = header_rules::uid(&uid) {
+        let error = format!("RUN {}: {rule}", row.get::<_, i64>(0)?);
+        return Err(rusqlite::Error::FromSqlConversionFailure(1, Type::Text, error.into()));
+    }
     Ok(RunRow {
         id: RunId(row.get(0)?),
-        uid: row.get(1)?,
+        uid,
         experiment: row.get(2)?,
         title: row.get(3)?,
         created_unix_ns: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
@@ -185,7 +192,16 @@ impl Store {
         if sha256(&raw) != sum {
             return Err(damaged("its text does not fit its SHA-256"));
         }
-        serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))
+        let header: RunHeader =
+            serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
+        header_rules::check(&header).map_err(|rule| self.bad_run(run, rule.to_string()))?;
+        self.rows_fit(run, &header)?;
+        Ok(header)
+    }
+
+    /// A RUN that breaks a rule.
+    pub(crate) fn bad_run(&self, run: RunId, detail: impl Into<String>) -> StoreError {
+        StoreError::BadRun { path: self.path.clone(), run, detail: detail.into() }
     }
 
     pub(crate) fn no_such_run(&self, run: RunId) -> StoreError {

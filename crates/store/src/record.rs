@@ -3,9 +3,11 @@
 use crate::columns::{int, int_if, json, sha256};
 use crate::score::insert_scores;
 use crate::{RunId, Store, StoreError};
+use fsarena_model::contender::ContenderId;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::sample::Series;
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use fsarena_model::spec::TrialKey;
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 /// A slot of the plan, as far as a record must fit it.
 struct Planned {
@@ -17,6 +19,30 @@ struct Planned {
     attempts: u32,
     /// Outcome of the latest of them.
     latest: Option<String>,
+}
+
+/// An attempt as it is stored.
+struct StoredTrial {
+    /// What the plan says that it is of.
+    key: TrialKey,
+    attempt: u32,
+    /// Number of its row.
+    trial: i64,
+    raw: String,
+    sum: String,
+}
+
+fn stored_trial(row: &Row<'_>) -> rusqlite::Result<StoredTrial> {
+    let key = TrialKey {
+        sequence: row.get(0)?,
+        block: row.get(1)?,
+        position: row.get(2)?,
+        run: row.get(3)?,
+        contender: ContenderId(row.get(4)?),
+        workload: row.get(5)?,
+    };
+    let (attempt, trial) = (row.get(6)?, row.get(7)?);
+    Ok(StoredTrial { key, attempt, trial, raw: row.get(8)?, sum: row.get(9)? })
 }
 
 impl Store {
@@ -115,17 +141,22 @@ impl Store {
         condition: &str,
     ) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
         self.run(run)?;
-        let rows: Vec<(u32, u32, i64, String, String)> = self.sql(|c| {
+        let rows: Vec<StoredTrial> = self.sql(|c| {
             c.prepare(&format!(
-                "SELECT slot.sequence, trial.attempt, trial.id, trial.raw, trial.raw_sha256
+                "SELECT slot.sequence, slot.block, slot.position, run.uid, contender.identity,
+                 workload.name, trial.attempt, trial.id, trial.raw, trial.raw_sha256
                  FROM slot JOIN trial ON trial.slot_id = slot.id
+                 JOIN run ON run.id = slot.run_id
+                 JOIN contender ON contender.id = slot.contender_id
+                 JOIN workload ON workload.id = slot.workload_id
                  WHERE slot.run_id = ? {condition} ORDER BY slot.sequence, trial.attempt"
             ))?
-            .query_map([run.0], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?)))?
+            .query_map([run.0], stored_trial)?
             .collect()
         })?;
         let mut records = Vec::with_capacity(rows.len());
-        for (sequence, attempt, trial, raw, sum) in rows {
+        for StoredTrial { key, attempt, trial, raw, sum } in rows {
+            let sequence = key.sequence;
             let damaged = |what: &str| self.damaged(run, sequence, what);
             if sha256(&raw) != sum {
                 return Err(damaged("its text does not fit its SHA-256"));
@@ -133,6 +164,10 @@ impl Store {
             self.known_schema(run, sequence, &raw)?;
             let mut record: TrialRecord =
                 serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
+            if record.key != key {
+                let detail = format!("trial {sequence}: its record is of another trial");
+                return Err(self.bad_run(run, detail));
+            }
             self.put_series_back(run, trial, &mut record)?;
             records.push((attempt, record));
         }

@@ -98,7 +98,9 @@ impl Store {
             }
             Ok(())
         })?;
-        Ok(looks.into_iter().map(|(_, look)| look).collect())
+        let looks: Vec<InterimAnalysis> = looks.into_iter().map(|(_, look)| look).collect();
+        self.decisions_fit(run, &looks)?;
+        Ok(looks)
     }
 
     /// Stores why a RUN has no further block. Its state is another matter ([`Store::set_state`]).

@@ -5,9 +5,9 @@ use crate::verdict::insert_questions;
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
+use fsarena_model::header_rules;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
-use fsarena_model::verdict::{Pairs, VerdictPlan};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ impl Store {
     /// # Errors
     /// When the plan refers to what it does not contain, or the database cannot be written.
     pub fn create_run(&self, header: &RunHeader, owner: &Owner) -> Result<RunId, StoreError> {
-        consistent(&header.plan)?;
+        consistent(header)?;
         let raw = serde_json::to_string(header)
             .map_err(|error| StoreError::BadPlan { detail: error.to_string() })?;
         self.transaction(|t| {
@@ -95,7 +95,7 @@ impl Store {
     /// # Errors
     /// When the write fails, or there is no room for a second copy of the database.
     pub fn shrink(&self) -> Result<(), StoreError> {
-        self.sql(|c| c.execute_batch("VACUUM"))
+        self.sql_on_all(|c| c.execute_batch("VACUUM"))
     }
 
     /// Sets a RUN to interrupted if it is still called running by `owner`: since that one was
@@ -121,21 +121,10 @@ impl Store {
 }
 
 /// Refuses a plan whose parts refer to what is not there, or that has one contender twice.
-fn consistent(plan: &RunPlan) -> Result<(), StoreError> {
-    let (contenders, workloads) = (plan.contenders.len(), plan.workloads.len());
+fn consistent(header: &RunHeader) -> Result<(), StoreError> {
+    header_rules::check(header).map_err(|rule| StoreError::BadPlan { detail: rule.to_string() })?;
+    let plan = &header.plan;
     let bad = |detail: String| Err(StoreError::BadPlan { detail });
-    for (sequence, slot) in plan.schedule.iter().enumerate() {
-        if slot.contender >= contenders || slot.workload >= workloads {
-            return bad(format!(
-                "trial {sequence} names a contender or workload that is not there"
-            ));
-        }
-    }
-    for row in &plan.not_run {
-        if row.contender >= contenders || row.workload.is_some_and(|w| w >= workloads) {
-            return bad(format!("a row that is not run ({}) names what is not there", row.reason));
-        }
-    }
     let mut seen = BTreeSet::new();
     for contender in &plan.contenders {
         if !seen.insert(contender.id()) {
@@ -146,30 +135,8 @@ fn consistent(plan: &RunPlan) -> Result<(), StoreError> {
         }
     }
     let names: BTreeSet<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
-    if names.len() != workloads {
+    if names.len() != plan.workloads.len() {
         return bad("two workloads have the same name; rename one".to_owned());
-    }
-    match &plan.verdict {
-        Some(ask) => askable(ask, contenders, workloads).or_else(bad),
-        None => Ok(()),
-    }
-}
-
-/// Refuses questions about what is not there.
-fn askable(ask: &VerdictPlan, contenders: usize, workloads: usize) -> Result<(), String> {
-    for (number, question) in ask.questions.iter().enumerate() {
-        if question.workload >= workloads {
-            return Err(format!("question {number} names a workload that is not there"));
-        }
-    }
-    if ask.headline.is_some_and(|number| number >= ask.questions.len()) {
-        return Err("the headline is a question that is not there".to_owned());
-    }
-    if matches!(ask.pairs, Pairs::Baseline { contender } if contender >= contenders) {
-        return Err("the baseline is a contender that is not there".to_owned());
-    }
-    if !ask.margin.is_finite() || ask.margin <= 0.0 {
-        return Err(format!("the margin {} is no share above 0", ask.margin));
     }
     Ok(())
 }

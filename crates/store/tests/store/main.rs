@@ -7,6 +7,7 @@
 mod bad_files;
 mod crash;
 mod crash_runs;
+mod foreign;
 mod merge;
 mod roundtrip;
 mod scores;

@@ -23,7 +23,7 @@ fn owner() -> Owner {
 fn header(uid: &str, host: &str) -> RunHeader {
     let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
     let mut header = records::header(contenders, vec![small_files()], 3);
-    header.uid = uid.to_owned();
+    header.uid = uid.repeat(16 / uid.len());
     header.host.hostname = host.to_owned();
     header
 }
@@ -426,8 +426,8 @@ fn a_damaged_record_is_found_before_anything_is_stored() {
     let theirs = database(&dir, "crossed.db", &[&header("bbbb", "b"), &header("cccc", "c")]);
     let raw = Connection::open(&theirs).unwrap();
     raw.execute("UPDATE slot SET contender_id = 1 WHERE run_id = 2 AND sequence = 5", []).unwrap();
-    let said = refused(&ours, &theirs, |e| matches!(e, StoreError::Damaged { .. }));
-    assert!(said.contains("table slot does not belong to its RUN 2"), "{said}");
+    let said = refused(&ours, &theirs, |e| matches!(e, StoreError::BadRun { .. }));
+    assert!(said.contains("RUN 2: trial 5 is another in its table slot"), "{said}");
 }
 
 /// What one of them went on with, or what differs, is said of crash runs as of trials.
