@@ -28,6 +28,7 @@ mod reopen;
 pub mod served;
 pub mod settle;
 pub mod ssd;
+pub mod state_file;
 pub mod sysctl;
 pub mod vet;
 

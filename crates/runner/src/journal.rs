@@ -10,18 +10,22 @@
 //! moment at which it can be seen without its lock.
 
 use fsarena_devices::queue::QueueChange;
+use fsarena_devices::state_file::{self, Unfit};
 use fsarena_devices::sysctl::SysctlChange;
 use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Ending of journal files.
 const ENDING: &str = "journal";
+
+/// As much as is read of one: a RUN notes some hundred bytes a trial.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// One line of a journal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -178,19 +182,25 @@ impl Orphan {
     }
 }
 
-/// All journals in `dir` whose owners are dead. Those of live RUNs are left alone, unread.
+/// All journals in `dir` whose owners are dead. Those of live RUNs are left alone, unread. What has
+/// the name of a journal and is none goes to `skipped`, with the reason.
 ///
 /// # Errors
-/// When the directory is there and cannot be read.
-pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
+/// When the directory is there and cannot be read, or a journal cannot.
+pub fn orphans(dir: &Path, skipped: &mut Vec<Unfit>) -> Result<Vec<Orphan>, JournalError> {
     let mut found = Vec::new();
     for path in files(dir)? {
         let ending = path.extension().and_then(|ending| ending.to_str());
         if !matches!(ending, Some(ENDING | "new")) || (ending == Some("new") && is_young(&path)) {
             continue;
         }
-        if let Some(orphan) = take(&path)? {
-            found.push(orphan);
+        match take(&path)? {
+            Ok(Some(orphan)) if ending == Some(ENDING) && orphan.owner().is_none() => {
+                // A journal gets its name when its first line is on the disk.
+                skipped.push(Unfit::new(&path, "it is no journal of fsarena"));
+            }
+            Ok(orphan) => found.extend(orphan),
+            Err(unfit) => skipped.push(unfit),
         }
     }
     Ok(found)
@@ -207,12 +217,12 @@ pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<PathBuf>,
         if path.extension().and_then(|ending| ending.to_str()) != Some(ENDING) {
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(Some(file)) = state_file::open(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             continue;
         }
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let first = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+        let text = contents(&file).unwrap_or_default();
+        let first = entries(&text).next();
         if let Some(Entry::Owner(owner)) = first
             && !alive(&owner)
         {
@@ -243,27 +253,32 @@ fn is_young(path: &Path) -> bool {
 /// The journal at `path`, unless somebody lives in it or another process has just removed it.
 ///
 /// What a journal says is done as this user: one that another user could have written is not read.
-fn take(path: &Path) -> Result<Option<Orphan>, JournalError> {
-    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(at(path)(error)),
+fn take(path: &Path) -> Result<Result<Option<Orphan>, Unfit>, JournalError> {
+    let file = match state_file::open(path) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Ok(Ok(None)),
+        Err(unfit) => return Ok(Err(unfit)),
     };
-    let meta = file.metadata().map_err(at(path))?;
-    let own = meta.uid() == rustix::process::geteuid().as_raw();
-    if !own || meta.mode() & 0o022 != 0 {
-        let why = "another user owns it or may write it, so it is not believed; remove it";
-        return Err(at(path)(io::Error::other(why)));
-    }
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
-        return Ok(None);
+        return Ok(Ok(None));
     }
-    let mut text = String::new();
-    (&file).read_to_string(&mut text).map_err(at(path))?;
-    // A last line cut short by a crash describes something that was not made yet.
-    let entries = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    Ok(Some(Orphan { path: path.to_owned(), _lock: file, entries }))
+    let text = contents(&file).map_err(at(path))?;
+    let entries = entries(&text).collect();
+    Ok(Ok(Some(Orphan { path: path.to_owned(), _lock: file, entries })))
+}
+
+/// What is in a journal.
+fn contents(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The entries of a journal. A last line cut short by a crash describes something that was not made
+/// yet.
+fn entries(text: &[u8]) -> impl Iterator<Item = Entry> {
+    text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// Takes part in the life of the journal at `path`: the lock lasts until this process **and all
@@ -285,6 +300,13 @@ pub fn live_in(path: &Path) -> Result<File, JournalError> {
 mod tests {
     use super::*;
 
+    fn orphans(dir: &Path) -> Vec<Orphan> {
+        let mut skipped = Vec::new();
+        let found = super::orphans(dir, &mut skipped).unwrap();
+        assert!(skipped.is_empty(), "{skipped:?}");
+        found
+    }
+
     fn owner(run: &str) -> Owner {
         Owner {
             run: run.into(),
@@ -300,12 +322,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = Journal::begin(dir.path(), &owner("a")).unwrap();
         journal.note(&Entry::Image("fsarena-a.img".into())).unwrap();
-        assert!(orphans(dir.path()).unwrap().is_empty());
+        assert!(orphans(dir.path()).is_empty());
         let executor = live_in(journal.path()).unwrap();
         drop(journal);
-        assert!(orphans(dir.path()).unwrap().is_empty(), "its executor still lives");
+        assert!(orphans(dir.path()).is_empty(), "its executor still lives");
         drop(executor);
-        let found = orphans(dir.path()).unwrap();
+        let found = orphans(dir.path());
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].owner(), Some(&owner("a")));
         assert_eq!(found[0].entries[1], Entry::Image("fsarena-a.img".into()));
@@ -326,11 +348,11 @@ mod tests {
     fn an_orphan_is_taken_once() {
         let dir = tempfile::tempdir().unwrap();
         drop(Journal::begin(dir.path(), &owner("a")).unwrap());
-        let first = orphans(dir.path()).unwrap();
+        let first = orphans(dir.path());
         assert_eq!(first.len(), 1);
-        assert!(orphans(dir.path()).unwrap().is_empty(), "the first taker holds it");
+        assert!(orphans(dir.path()).is_empty(), "the first taker holds it");
         first.into_iter().for_each(|orphan| orphan.forget().unwrap());
-        assert!(orphans(dir.path()).unwrap().is_empty());
+        assert!(orphans(dir.path()).is_empty());
     }
 
     #[test]
@@ -341,7 +363,7 @@ mod tests {
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"image\":\"fsar").unwrap();
-        assert_eq!(orphans(dir.path()).unwrap()[0].entries.len(), 1);
+        assert_eq!(orphans(dir.path())[0].entries.len(), 1);
     }
 
     #[test]
@@ -352,16 +374,50 @@ mod tests {
         let path = journal.path().to_owned();
         drop(journal);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
-        let error = orphans(dir.path()).unwrap_err().to_string();
-        assert!(error.contains("not believed"), "{error}");
-        let link = dir.path().join("fsarena-b.journal");
-        fs::rename(&path, dir.path().join("elsewhere")).unwrap();
-        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
-        assert!(orphans(dir.path()).is_err(), "a link is not followed");
+        assert!(skipped(dir.path())[0].contains("not believed"));
+        assert!(path.exists());
+    }
+
+    /// What stands in the way is passed over, each with one line, and nothing is waited for.
+    #[test]
+    fn what_is_no_journal_is_passed_over() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        drop(Journal::begin(dir.path(), &owner("a")).unwrap());
+        let path = |name: &str| dir.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(path("pipe.journal")).status();
+        assert!(made.unwrap().success());
+        fs::create_dir(path("dir.journal")).unwrap();
+        std::os::unix::fs::symlink(path("fsarena-a.journal"), path("link.journal")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("zero.journal")).unwrap();
+        fs::write(path("words.journal"), b"\xff\xfe\n").unwrap();
+        let name = std::ffi::OsStr::from_bytes(b"\xff\xfe.journal");
+        fs::write(dir.path().join(name), "{}").unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(path("socket.journal")).unwrap();
+        let all = skipped(dir.path());
+        assert_eq!(all.len(), 7, "{all:?}");
+        let of = |name: &str| all.iter().find(|line| line.contains(name)).unwrap();
+        assert!(of("pipe.journal").contains("a pipe"));
+        assert!(of("dir.journal").contains("a directory"));
+        assert!(of("link.journal").contains("a symbolic link"));
+        assert!(of("zero.journal").contains("a symbolic link"));
+        assert!(of("words.journal").contains("no journal of fsarena"));
+        assert!(of("socket.journal").contains("passed over"));
+        assert!(all.iter().all(|line| line.lines().count() == 1), "{all:?}");
+        let nobody = |_: &Owner| false;
+        assert!(dying(dir.path(), &nobody).unwrap().is_empty());
+        let mut unused = Vec::new();
+        assert_eq!(super::orphans(dir.path(), &mut unused).unwrap().len(), 1, "the real one");
+    }
+
+    fn skipped(dir: &Path) -> Vec<String> {
+        let mut skipped = Vec::new();
+        drop(super::orphans(dir, &mut skipped).unwrap());
+        skipped.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn no_directory_no_orphans() {
-        assert!(orphans(Path::new("/nonexistent/fsarena")).unwrap().is_empty());
+        assert!(orphans(Path::new("/nonexistent/fsarena")).is_empty());
     }
 }

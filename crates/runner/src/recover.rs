@@ -30,6 +30,8 @@ pub struct Recovered {
     pub removed: Vec<String>,
     /// Things that could not be, with the reason; they stay in the journal.
     pub failed: Vec<String>,
+    /// Files of the state directory that are no journals of ours, with the reason.
+    pub skipped: Vec<String>,
 }
 
 /// Undoes what dead RUNs whose journals lie in `state_dir` left.
@@ -47,7 +49,10 @@ pub fn recover(state_dir: &Path) -> Result<Recovered, JournalError> {
         std::thread::sleep(Duration::from_millis(50));
     }
     let mut recovered = Recovered::default();
-    for orphan in journal::orphans(state_dir)? {
+    let mut skipped = Vec::new();
+    let orphans = journal::orphans(state_dir, &mut skipped)?;
+    recovered.skipped = skipped.iter().map(ToString::to_string).collect();
+    for orphan in orphans {
         undo(orphan, &mut recovered)?;
     }
     Ok(recovered)

@@ -665,7 +665,7 @@ mod tests {
         // A process that another test starts has a copy of the journal's lock until it executes.
         let mut orphans = Vec::new();
         for _ in 0..200 {
-            orphans = journal::orphans(&state_dir).unwrap();
+            orphans = journal::orphans(&state_dir, &mut Vec::new()).unwrap();
             if !orphans.is_empty() {
                 break;
             }

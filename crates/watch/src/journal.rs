@@ -9,6 +9,7 @@
 
 use crate::record::WatchSession;
 use crate::target::{WatchError, WatchTarget};
+use fsarena_devices::state_file::{self, Unfit};
 use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
 use rustix::fs::{FlockOperation, flock};
@@ -150,8 +151,8 @@ pub struct Dead {
 /// and is removed.
 ///
 /// # Errors
-/// When the directory or a file cannot be read.
-pub fn dead(dir: &Path) -> Result<Vec<Dead>, WatchError> {
+/// When the directory or a file cannot be read. What is no file of this user's goes to `skipped`.
+pub fn dead(dir: &Path, skipped: &mut Vec<Unfit>) -> Result<Vec<Dead>, WatchError> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(at(dir))?,
@@ -161,7 +162,12 @@ pub fn dead(dir: &Path) -> Result<Vec<Dead>, WatchError> {
     paths.sort();
     let mut found = Vec::new();
     for path in paths {
-        found.extend(read(&path).map_err(at(&path))?);
+        match state_file::open(&path) {
+            Ok(Some(file)) => found.extend(read(&path, file).map_err(at(&path))?),
+            // Gone since it was listed: somebody else has stored it.
+            Ok(None) => {}
+            Err(unfit) => skipped.push(unfit),
+        }
     }
     Ok(found)
 }
@@ -171,13 +177,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> WatchError + '_ {
 }
 
 /// The watch of one file; `None` where its process lives.
-fn read(path: &Path) -> io::Result<Option<Dead>> {
-    let file = match File::open(path) {
-        // Gone since it was listed: somebody else has stored it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
-        file => file?,
-    };
+fn read(path: &Path, file: File) -> io::Result<Option<Dead>> {
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
         return Ok(None);
     }
@@ -239,6 +239,28 @@ fn session(
 mod tests {
     use super::*;
 
+    fn found_dead(dir: &Path) -> Vec<Dead> {
+        let mut skipped = Vec::new();
+        let found = dead(dir, &mut skipped).unwrap();
+        assert!(skipped.is_empty(), "{skipped:?}");
+        found
+    }
+
+    #[test]
+    fn what_is_no_file_is_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(path("pipe.watch")).status();
+        assert!(made.unwrap().success());
+        fs::create_dir(path("dir.watch")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path("zero.watch")).unwrap();
+        let mut skipped = Vec::new();
+        assert!(dead(dir.path(), &mut skipped).unwrap().is_empty());
+        let lines: Vec<String> = skipped.iter().map(ToString::to_string).collect();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[1].contains("pipe.watch: it is a pipe"), "{lines:?}");
+    }
+
     fn opening(dir: &Path) -> Opening {
         let target = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
             "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
@@ -263,10 +285,10 @@ mod tests {
         for time in [10, 20, 30] {
             append(&mut journal, time, (time != 20).then_some(time * 2));
         }
-        assert!(dead(dir.path()).unwrap().is_empty(), "its lock is held");
+        assert!(found_dead(dir.path()).is_empty(), "its lock is held");
         journal.file.write_all(b"[40,4,3").unwrap();
         drop(journal);
-        let found = dead(dir.path()).unwrap();
+        let found = found_dead(dir.path());
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].opening, opening);
         let session = found[0].session.as_ref().unwrap();
@@ -282,15 +304,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("torn.watch"), "{\"form\":1,\"ru").unwrap();
         fs::write(dir.path().join("x.journal"), "other").unwrap();
-        assert!(dead(dir.path()).unwrap().is_empty());
+        assert!(found_dead(dir.path()).is_empty());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(dead(&dir.path().join("none")).unwrap().is_empty());
+        assert!(found_dead(&dir.path().join("none")).is_empty());
     }
 
     #[test]
     fn a_watch_that_died_at_once_has_no_samples() {
         let dir = tempfile::tempdir().unwrap();
         drop(Journal::begin(dir.path(), &opening(dir.path())).unwrap());
-        assert!(dead(dir.path()).unwrap()[0].session.is_none());
+        assert!(found_dead(dir.path())[0].session.is_none());
     }
 }

@@ -277,12 +277,18 @@ mod tests {
             watcher.tick().unwrap();
             watcher.tick().unwrap();
             assert_eq!(watcher.journal_error().is_some(), is_full);
-            assert!(dead(dir.path()).unwrap().is_empty(), "it watches, and is called dead");
+            assert!(
+                dead(dir.path(), &mut Vec::new()).unwrap().is_empty(),
+                "it watches, and is called dead"
+            );
             let (session, journal) = watcher.end();
             assert_eq!((session.samples.len(), session.journal_error.is_some()), (2, is_full));
-            assert!(dead(dir.path()).unwrap().is_empty(), "its record is not stored yet");
+            assert!(
+                dead(dir.path(), &mut Vec::new()).unwrap().is_empty(),
+                "its record is not stored yet"
+            );
             drop(journal);
-            assert_eq!(dead(dir.path()).unwrap().len(), 1);
+            assert_eq!(dead(dir.path(), &mut Vec::new()).unwrap().len(), 1);
             std::fs::remove_file(file_of(dir.path(), run)).unwrap();
         }
     }

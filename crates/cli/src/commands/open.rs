@@ -19,6 +19,7 @@ fn recover() -> Result<()> {
     if !recovered.removed.is_empty() {
         say!("cleaned up after a killed run: {}", recovered.removed.join(", "));
     }
+    recovered.skipped.iter().for_each(|unfit| say!("{unfit}"));
     for failure in &recovered.failed {
         say!("could not be cleaned up: {failure}");
     }
@@ -94,7 +95,10 @@ pub fn line_of(row: &RunRow) -> RunLine {
 
 /// Stores the watches whose process died, those of this database.
 fn store_dead_watches(store: &Store) -> Result<()> {
-    for dead in journal::dead(&context::state_dir()?)? {
+    let mut skipped = Vec::new();
+    let dead = journal::dead(&context::state_dir()?, &mut skipped)?;
+    skipped.iter().for_each(|unfit| say!("{unfit}"));
+    for dead in dead {
         let Ok(run) = store.find(&dead.opening.run) else { continue };
         if let Err(error) = store_dead_watch(store, run, &dead) {
             say!("fsarena: {}: {error:#}", dead.path.display());
@@ -180,7 +184,7 @@ mod tests {
         let file = journal::file_of(dir, uid);
         let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
         times.iter().for_each(|time| writeln!(file, "[{time},1,1,0]").unwrap());
-        let mut all = journal::dead(dir).unwrap();
+        let mut all = journal::dead(dir, &mut Vec::new()).unwrap();
         all.remove(all.iter().position(|dead| dead.opening.run == uid).unwrap())
     }
 
