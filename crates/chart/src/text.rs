@@ -30,7 +30,8 @@ pub(crate) fn escape(text: &str, out: &mut String) {
 fn unfit(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{fffe}' | '\u{ffff}')
-        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Estimated width of a text, in units, in letters of this height.

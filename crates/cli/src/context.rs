@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
+use fsarena_model::visible;
 use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
@@ -187,16 +188,24 @@ fn is_utf8() -> bool {
 /// Writes a message to standard error. Work goes on if its reader is gone, as after
 /// `fsarena run 2>&1 | head`.
 pub fn print_message(text: &str) {
-    print_text(&format!("{text}\n"));
+    let text = visible::lines(text);
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
 /// Writes whole lines of messages to standard error, as [`print_message`] does.
 pub fn print_text(lines: &str) {
-    let _ = std::io::stderr().write_all(lines.as_bytes());
+    let _ = std::io::stderr().write_all(shown(lines).as_bytes());
 }
 
-/// Writes data to standard output.
+/// What is written for people: nothing in it moves a cursor or turns the order of letters, and
+/// colours are in it only where there is colour.
+fn shown(text: &str) -> std::borrow::Cow<'_, str> {
+    if style().colour { visible::coloured_lines(text) } else { visible::lines(text) }
+}
+
+/// Writes text to standard output.
 pub fn print(text: &str) -> Result<()> {
+    let text = shown(text);
     let mut output = std::io::stdout().lock();
     output.write_all(text.as_bytes())?;
     if !text.ends_with('\n') && !text.is_empty() {
@@ -216,7 +225,7 @@ pub fn print_as(
 
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &serde_json::Value) -> Result<()> {
-    print(&serde_json::to_string_pretty(value)?)
+    print(&visible::json(&serde_json::to_string_pretty(value)?))
 }
 
 /// Whether the reader of our output is gone (`fsarena show | head`).

@@ -3,6 +3,7 @@
 use crate::context;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::units::Bytes;
+use fsarena_model::visible;
 use fsarena_runner::{BlockProgress, Blocks, CrashProgress, Progress, TrialProgress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
@@ -67,7 +68,7 @@ impl Bar {
 
     fn line(&self, text: &str) {
         match self.shown {
-            Shown::Bar => self.bar.println(text),
+            Shown::Bar => self.bar.println(visible::lines(text)),
             Shown::Lines | Shown::Nowhere => context::print_message(text),
         }
     }
@@ -80,7 +81,7 @@ impl Bar {
         let decided = self.decided.map(decided_words);
         let parts = [Some(self.block.clone()), time, decided, Some(doing.to_owned())];
         let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
-        self.bar.set_message(parts.join(" \u{b7} "));
+        self.bar.set_message(visible::one_line(&parts.join(" \u{b7} ")).into_owned());
     }
 }
 

@@ -68,6 +68,7 @@ pub mod split;
 pub mod state;
 pub mod units;
 pub mod verdict;
+pub mod visible;
 pub mod worker;
 
 /// Work under one name: datasets, phases, and what the executor and the worker say to each other.

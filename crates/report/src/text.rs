@@ -4,6 +4,7 @@
 //! Knows of columns and escapes alone: no figure and no sentence is made here.
 
 use fsarena_model::run::RateStyle;
+use fsarena_model::visible;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// How text looks, but for its width (which every function takes in columns; less than
@@ -42,10 +43,9 @@ pub(crate) fn width_of(text: &str) -> usize {
     text.width()
 }
 
-/// Text from a record or a file, safe to show: control characters (which could move the cursor or
-/// change colours) and line breaks become spaces.
+/// Text from a record or a file, safe to show in one line: see [`visible::one_line`].
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    visible::one_line(text).into_owned()
 }
 
 /// Breaks a sentence into lines of at most `width` columns; words that are longer are split. The
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(clean("a\u{1b}[31mb\nc\u{7}"), "a [31mb c ");
+        assert_eq!(clean("a\u{1b}[31mb\nc\u{7}"), "a\\u{1b}[31mb c\\u{7}");
     }
 
     #[test]
@@ -200,7 +200,8 @@ mod tests {
             ("[1.18, 1.29]", "[1.18, 1.29]"),
             ("small_files", "small_files"),
             ("_x_ *y* ~z~", "\\_x\\_ \\*y\\* \\~z\\~"),
-            ("a\nb\u{1b}[1m", "a b [1m"),
+            ("a\nb\u{1b}[1m", "a b\\\\u{1b}[1m"),
+            ("a\u{202e}b", "a\\\\u{202e}b"),
             ("# x", "\\# x"),
             ("&lt;", "&amp;lt;"),
             ("C:\\x", "C:\\\\x"),

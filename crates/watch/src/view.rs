@@ -4,6 +4,7 @@
 use crate::lines::clock;
 use crate::state::State;
 use fsarena_model::units::{Bytes, Nanos};
+use fsarena_model::visible;
 use fsarena_study::watched::Watched;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -247,11 +248,11 @@ fn coloured(style: Style, colour: Color, theme: Theme) -> Style {
 
 /// At most so many columns, with an ellipsis where something was cut off.
 fn cut(text: &str, width: usize) -> String {
-    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    if text.chars().count() <= width {
-        return clean.collect();
+    let clean = visible::one_line(text);
+    if clean.chars().count() <= width {
+        return clean.into_owned();
     }
-    clean.take(width.saturating_sub(1)).chain(['…']).take(width).collect()
+    clean.chars().take(width.saturating_sub(1)).chain(['…']).take(width).collect()
 }
 
 /// What the keys and figures mean; the first lines are those that a small terminal has room for.

@@ -4,6 +4,7 @@ use super::open;
 use crate::args::DeleteArgs;
 use crate::context;
 use anyhow::Result;
+use fsarena_model::visible;
 use fsarena_report::runs_list;
 use fsarena_store::{RunId, RunRow};
 use std::io::{IsTerminal as _, Write as _};
@@ -45,7 +46,7 @@ pub(super) fn is_confirmed(what: &str) -> Result<bool> {
         say!("(pass --yes to delete without a terminal)");
         return Ok(false);
     }
-    if write!(std::io::stderr(), "Delete {what}? [y/N] ").is_err() {
+    if write!(std::io::stderr(), "Delete {}? [y/N] ", visible::one_line(what)).is_err() {
         return Ok(false);
     }
     let mut answer = String::new();

@@ -6,6 +6,7 @@ use super::{browse, open, output_file, watched};
 use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
 use anyhow::{Context as _, Result, bail};
+use fsarena_model::visible;
 use fsarena_process::cmd::{self, Tool, find};
 use fsarena_report::{PaperWidth, Style, csv, json, markdown, safety_csv};
 use fsarena_store::{RunId, Store};
@@ -191,7 +192,7 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     if args.raw && args.format != Format::Json {
         refuse!("--raw: only JSON has the latency of single ops: add --format json");
     }
-    Ok(match args.format {
+    let text = match args.format {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
         Format::SafetyCsv => match &loaded.safety {
             Some(view) => safety_csv(view),
@@ -199,6 +200,10 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
         },
         Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
         Format::Markdown => markdown(&loaded.as_run(), Style::default()),
-        Format::Json => json::export(json::show(&loaded.as_run()), args.raw),
-    })
+        Format::Json => {
+            let document = json::export(json::show(&loaded.as_run()), args.raw);
+            return Ok(visible::json(&document).into_owned());
+        }
+    };
+    Ok(visible::lines(&text).into_owned())
 }

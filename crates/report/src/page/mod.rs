@@ -15,7 +15,9 @@ use crate::section::Section;
 use crate::sections::{self, SectionKind};
 use fsarena_chart::Svg;
 use fsarena_model::run::RunState;
+use fsarena_model::visible;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::borrow::Cow;
 
 const SHEET: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -54,7 +56,12 @@ pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
             }
         }
     };
-    whole.into_string()
+    let whole = whole.into_string();
+    // What a RUN says may turn the order of what is read; nothing of ours does.
+    match visible::lines(&whole) {
+        Cow::Borrowed(_) => whole,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 /// Every chart of the page with the name of its file, in the order of the page; ids and names are

@@ -9,6 +9,7 @@ pub(crate) mod text;
 use crate::section::{Block, Section};
 use crate::table::{Align, Cell, Column, Table, Tone};
 use crate::text::{clean, escaped};
+use fsarena_model::visible;
 use std::fmt::Write as _;
 use text::{Footnotes, annotated};
 
@@ -28,7 +29,8 @@ pub(crate) fn csv(table: &Table) -> String {
             .expect("memory takes what is written, and lines are equally long");
     }
     let bytes = writer.into_inner().expect("memory takes what is written");
-    String::from_utf8(bytes).expect("text was written")
+    let text = String::from_utf8(bytes).expect("text was written");
+    visible::lines(&text).into_owned()
 }
 
 /// A section under its title (level 2): its blocks, then how it is read.

@@ -14,6 +14,7 @@ use crate::text::Detail;
 use crate::verdict::rule::{legend, rule_and_course};
 use crate::verdict::text::margin;
 use fsarena_model::run::{Clock, RunHeader};
+use fsarena_model::visible;
 use fsarena_study::{PhasePoints, points};
 use fsarena_verdict::Verdicts;
 use maud::{Markup, PreEscaped, html};
@@ -211,10 +212,11 @@ fn pairs(verdicts: &Verdicts) -> usize {
 /// JSON whose strings hold nothing that ends a `<script>`, begins a comment, or ends a line of
 /// JavaScript. Outside its strings none of these characters occurs.
 fn for_script(json: &str) -> String {
+    let json = visible::json(json);
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+            '<' | '>' | '&' => {
                 out.push_str(&format!("\\u{:04x}", u32::from(c)));
             }
             c => out.push(c),

@@ -3,6 +3,7 @@
 use crate::context;
 use anyhow::Result;
 use fsarena_metrics::monotonic_ns;
+use fsarena_model::visible;
 use fsarena_watch::{
     Key, Screen, State, Theme, Tick, Watcher, Woken, head_line, json_line, plain_line,
 };
@@ -52,7 +53,10 @@ impl Output for LineOutput {
         if tick.t_ns == 0 {
             return Ok(());
         }
-        context::print(&if self.json { json_line(&tick) } else { plain_line(&tick) })
+        match self.json {
+            true => context::print(&visible::json(&json_line(&tick))),
+            false => context::print(&plain_line(&tick)),
+        }
     }
 
     fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool> {

@@ -125,11 +125,13 @@ fn what_is_inserted_stays_text() {
     assert_eq!(scripts[1].1, include_str!("../../../src/page/page.js"));
     let data: serde_json::Value = serde_json::from_str(&scripts[0].1).unwrap();
     assert_eq!(data["run"]["title"], HOSTILE);
-    assert_eq!(dom.texts("h1"), [HOSTILE]);
+    // What is hidden is shown as escapes, the rest as it is.
+    let shown = |text: &str| fsarena_model::visible::lines(text).into_owned();
+    assert_eq!(dom.texts("h1"), [shown(HOSTILE)]);
     assert_eq!(dom.texts("style").len(), 1);
-    assert_eq!(dom.texts("title")[0], format!("{HOSTILE} – fsarena report"));
+    assert_eq!(dom.texts("title")[0], format!("{} – fsarena report", shown(HOSTILE)));
     let experiment = dom.text_of_id("r1-experiment").unwrap();
-    assert_eq!(experiment, sample.header.experiment_toml, "the file as it is");
+    assert_eq!(experiment, shown(&sample.header.experiment_toml), "the file as it is");
     assert!(section(&dom, "r1-appendix").contains("<script>alert(1)</script>"));
     assert!(dom.text_of_id("r1-csv").unwrap().contains("<script>alert(1)</script>"));
 }

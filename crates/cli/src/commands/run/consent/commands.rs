@@ -8,6 +8,7 @@ use crate::context;
 use anyhow::Result;
 use fsarena_model::job::{JobKind, Origin};
 use fsarena_model::run::RunPlan;
+use fsarena_model::visible;
 use fsarena_model::work::{UserIds, Workload};
 use std::io::{IsTerminal as _, Write as _};
 
@@ -115,19 +116,8 @@ fn add(commands: &mut Vec<String>, command: &str) {
 /// A command as it can be shown: what would move the cursor or turn the text around is escaped, and
 /// further lines are indented.
 fn shown(command: &str) -> String {
-    let turns = |c: char| {
-        let marks = ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{206f}'];
-        marks.iter().any(|range| range.contains(&c))
-    };
-    let mut text = String::with_capacity(command.len());
-    for c in command.trim_end().chars() {
-        match c {
-            '\n' => text.push_str("\n    "),
-            c if c.is_control() || turns(c) => text.extend(c.escape_default()),
-            c => text.push(c),
-        }
-    }
-    text
+    let command = command.trim_end().replace('\t', "\\t");
+    visible::lines(&command).replace('\n', "\n    ")
 }
 
 #[cfg(test)]
