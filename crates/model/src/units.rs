@@ -205,7 +205,7 @@ impl fmt::Display for Bytes {
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = self.0;
-        let whole_s = (nanos + 500_000_000) / 1_000_000_000;
+        let whole_s = nanos.saturating_add(500_000_000) / 1_000_000_000;
         match nanos {
             0..1_000 => write!(f, "{nanos} ns"),
             1_000..999_500 => write!(f, "{} µs", three_digits(nanos as f64 / 1e3)),

@@ -184,7 +184,9 @@ struct Points<'a> {
 impl Points<'_> {
     fn figures(&self) -> Result<Figures, SampleError> {
         let all = || self.runs.iter().flatten();
-        let total = |number: fn(&Findings) -> u64| all().map(|found| number(found)).sum();
+        let total = |number: fn(&Findings) -> u64| {
+            all().map(|found| number(found)).fold(0, u64::saturating_add)
+        };
         let mut mounted = BTreeMap::new();
         let (mut replaced, mut appended) = (ReplacedTargets::default(), AppendTails::default());
         for found in all() {

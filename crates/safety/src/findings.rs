@@ -68,23 +68,25 @@ impl ReplacedTargets {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.whole += other.whole;
-        self.absent += other.absent;
-        self.zero_length += other.zero_length;
-        self.zeros += other.zeros;
-        self.partial += other.partial;
-        self.stale += other.stale;
-        self.foreign += other.foreign;
+        self.whole = self.whole.saturating_add(other.whole);
+        self.absent = self.absent.saturating_add(other.absent);
+        self.zero_length = self.zero_length.saturating_add(other.zero_length);
+        self.zeros = self.zeros.saturating_add(other.zeros);
+        self.partial = self.partial.saturating_add(other.partial);
+        self.stale = self.stale.saturating_add(other.stale);
+        self.foreign = self.foreign.saturating_add(other.foreign);
     }
 
     #[must_use]
     pub fn damaged(&self) -> u32 {
-        self.absent + self.zero_length + self.zeros + self.partial + self.stale + self.foreign
+        let kinds = [self.zero_length, self.zeros, self.partial, self.stale, self.foreign];
+        // In a record from elsewhere they may be any numbers.
+        kinds.into_iter().fold(self.absent, u32::saturating_add)
     }
 
     #[must_use]
     pub fn checked(&self) -> u32 {
-        self.whole + self.damaged()
+        self.whole.saturating_add(self.damaged())
     }
 }
 
@@ -108,11 +110,11 @@ pub struct AppendTails {
 
 impl AppendTails {
     pub(crate) fn add(&mut self, other: &Self) {
-        self.whole += other.whole;
+        self.whole = self.whole.saturating_add(other.whole);
         self.prefix += other.prefix;
-        self.zeros += other.zeros;
-        self.stale += other.stale;
-        self.absent += other.absent;
+        self.zeros = self.zeros.saturating_add(other.zeros);
+        self.stale = self.stale.saturating_add(other.stale);
+        self.absent = self.absent.saturating_add(other.absent);
     }
 }
 

@@ -355,10 +355,10 @@ pub(crate) fn sampler(records: &[TrialRecord]) -> Option<SamplerTotal> {
     let mut total =
         SamplerTotal { samples: 0, cpu_ns: 0, wall_ns: 0, missed_deadlines: 0, share: 0.0 };
     for cost in records.iter().flat_map(|r| &r.phases).filter_map(|p| p.sampler) {
-        total.samples += cost.samples;
-        total.cpu_ns += cost.cpu_ns;
-        total.wall_ns += cost.wall_ns;
-        total.missed_deadlines += cost.missed_deadlines;
+        total.samples = total.samples.saturating_add(cost.samples);
+        total.cpu_ns = total.cpu_ns.saturating_add(cost.cpu_ns);
+        total.wall_ns = total.wall_ns.saturating_add(cost.wall_ns);
+        total.missed_deadlines = total.missed_deadlines.saturating_add(cost.missed_deadlines);
     }
     total.share = (total.wall_ns > 0).then(|| total.cpu_ns as f64 / total.wall_ns as f64)?;
     Some(total)

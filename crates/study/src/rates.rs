@@ -133,7 +133,9 @@ impl Rates {
 fn working_ns(phase: &PhaseRecord, clock: Clock) -> Option<u64> {
     let ours_ns = phase.ns(clock)?;
     match own_ns(phase) {
-        Some(own_ns) => Some(own_ns + ours_ns.saturating_sub(phase.clocks.returned_ns)),
+        Some(own_ns) => {
+            Some(own_ns.saturating_add(ours_ns.saturating_sub(phase.clocks.returned_ns)))
+        }
         None => Some(ours_ns),
     }
 }

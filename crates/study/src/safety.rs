@@ -357,9 +357,9 @@ impl Facts {
         let mut facts = Self::default();
         for record in records {
             facts.syncs_ns.extend(&record.ops.syncs_ns);
-            facts.ops += record.ops.ops;
-            facts.failed_ops += record.ops.failed_ops;
-            facts.ops_not_begun += record.ops.not_begun;
+            facts.ops = facts.ops.saturating_add(record.ops.ops);
+            facts.failed_ops = facts.failed_ops.saturating_add(record.ops.failed_ops);
+            facts.ops_not_begun = facts.ops_not_begun.saturating_add(record.ops.not_begun);
             let late = record.late_share.into_iter().chain(facts.late_share);
             facts.late_share = late.reduce(f64::max);
             facts.first_errno = facts.first_errno.or(record.ops.first_errno);

@@ -62,7 +62,7 @@ fn phase(context: &SectionContext<'_>, view: &AccountView) -> Vec<Block> {
 
 /// That accounts of a contender do not count.
 fn lost(row: &AccountRow) -> Option<String> {
-    let events: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
+    let events: u64 = row.spoilt.iter().fold(0, |sum, one| sum.saturating_add(one.lost_events));
     let (what, are) = match row.spoilt.len() {
         1 => ("one account".to_owned(), "is"),
         several => (count(several, "account"), "are"),

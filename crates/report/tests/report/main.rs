@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 mod golden;
+mod hostile;
 mod page;
 
 use fsarena_model::contender::DeviceLevel;

@@ -47,7 +47,7 @@ pub(super) fn sentences(row: &AccountRow, per_cycle: bool) -> Vec<String> {
 fn without(row: &AccountRow) -> Vec<String> {
     let mut sentences = Vec::new();
     if !row.spoilt.is_empty() {
-        let lost: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
+        let lost: u64 = row.spoilt.iter().fold(0, |sum, one| sum.saturating_add(one.lost_events));
         sentences.push(format!(
             "No account is sound: the kernel lost {lost} events of the trace in {}, so that what \
              is missing is not known.",
@@ -203,7 +203,7 @@ fn rest(row: &AccountRow, means: &AccountMeans) -> String {
         ));
     }
     if !row.spoilt.is_empty() {
-        let lost: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
+        let lost: u64 = row.spoilt.iter().fold(0, |sum, one| sum.saturating_add(one.lost_events));
         text.push_str(&format!(
             "; {} more {} spoilt by {lost} lost events and excluded from these results",
             trials(row.spoilt.len()),

@@ -55,7 +55,8 @@ impl Share {
     fn value(self, phase: &PhaseRecord) -> Option<f64> {
         let counters = phase.windows.get(&Window::Durable)?;
         let get = |name: &str| counters.get(name).copied();
-        let sum = |names: &[&str]| names.iter().filter_map(|name| get(name)).sum::<u64>();
+        let sum =
+            |names: &[&str]| names.iter().filter_map(|name| get(name)).fold(0, u64::saturating_add);
         let machine_ns = sum(&BUSY).saturating_add(sum(&REST));
         let worker = &phase.worker;
         let part_ns = match self {

@@ -81,13 +81,14 @@ impl Covariate {
     fn value(self, phase: &PhaseRecord, pause_s: Option<f64>) -> Option<f64> {
         let counters = phase.windows.get(&Window::Durable)?;
         let get = |name: &str| counters.get(name).copied();
-        let sum = |names: &[&str]| names.iter().filter_map(|name| get(name)).sum::<u64>();
+        let sum =
+            |names: &[&str]| names.iter().filter_map(|name| get(name)).fold(0, u64::saturating_add);
         let machine_ns = (sum(&BUSY) + sum(&REST)).max(1) as f64;
         let worker = &phase.worker;
         match self {
             Self::Steal => Some(get("cpu.steal_ns")? as f64 / machine_ns),
             Self::Programs => {
-                let user_ns = get("cpu.user_ns")? + get("cpu.nice_ns").unwrap_or(0);
+                let user_ns = get("cpu.user_ns")?.saturating_add(get("cpu.nice_ns").unwrap_or(0));
                 Some(user_ns.saturating_sub(worker.user_ns) as f64 / machine_ns)
             }
             Self::Canary => Some((phase.canary?.before_ns.max(1) as f64).ln()),
@@ -99,7 +100,7 @@ impl Covariate {
             Self::Frequency => Some(phase.frequency_khz? as f64),
             Self::Others => {
                 get("cpu.system_ns")?;
-                let own_ns = worker.user_ns + worker.system_ns;
+                let own_ns = worker.user_ns.saturating_add(worker.system_ns);
                 Some(sum(&BUSY).saturating_sub(own_ns) as f64 / machine_ns)
             }
             Self::Read => Some(get("device.read_bytes")? as f64),
