@@ -103,7 +103,7 @@ fn what_is_no_other_database() {
         (file("letter.db", &b"no database at all\n".repeat(100)), "not a database"),
         (file("short.db", &whole[..whole.len() / 2]), "damaged"),
         (missing.clone(), "there is no database"),
-        (env.make_dir("directory"), "unable to open"),
+        (env.make_dir("directory"), "no file that could be a database"),
         (ours.clone(), "the database to merge into"),
     ];
     let before = fs::read(&ours).unwrap();

@@ -208,8 +208,15 @@ fn what_is_no_file_is_not_waited_for() {
     }
 }
 
-/// Every rule of a header: the field, a value that breaks it, and words of the error.
-fn broken_rules() -> Vec<(&'static str, Value, &'static str)> {
+/// The field, a value that breaks a rule of it, and words of the error.
+type Broken = (&'static str, Value, &'static str);
+
+/// Every rule of a header.
+fn broken_rules() -> Vec<Broken> {
+    [broken_heads(), broken_workloads(), broken_questions()].concat()
+}
+
+fn broken_heads() -> Vec<Broken> {
     let much = u64::from(u32::MAX);
     vec![
         ("/uid", json!("../../../../x"), "uid is \"../../../../x\", not 16 lower-case hex"),
@@ -243,6 +250,12 @@ fn broken_rules() -> Vec<(&'static str, Value, &'static str)> {
         ),
         ("/plan/contenders/1/levels/memory_bytes", json!(u64::MAX), "memory_bytes"),
         ("/plan/contenders/1/levels/handicap_ns", json!(u64::MAX), "handicap_ns"),
+    ]
+}
+
+fn broken_workloads() -> Vec<Broken> {
+    let much = u64::from(u32::MAX);
+    vec![
         ("/plan/workloads/0/dataset/files", json!(u64::MAX), "plan.workloads[0].dataset.files"),
         ("/plan/workloads/0/dataset/size_bytes", json!(u64::MAX), "dataset.size_bytes"),
         ("/plan/workloads/0/dataset/dirs", json!(u64::MAX), "dataset.dirs"),
@@ -268,6 +281,12 @@ fn broken_rules() -> Vec<(&'static str, Value, &'static str)> {
         ("/plan/workloads/1/phases/0/io/threads", json!(much), "phases[0].io.threads"),
         ("/plan/workloads/1/phases/0/io/ops", json!(u64::MAX), "phases[0].io.ops"),
         ("/plan/workloads/1/phases/0/io/rwmixread_percent", json!(101), "rwmixread_percent"),
+    ]
+}
+
+fn broken_questions() -> Vec<Broken> {
+    let much = u64::from(u32::MAX);
+    vec![
         ("/plan/verdict/questions/0/workload", json!(2), "plan.verdict.questions[0].workload"),
         ("/plan/verdict/headline", json!(99), "plan.verdict.headline"),
         (
