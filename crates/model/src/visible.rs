@@ -1,5 +1,5 @@
-//! Text from anywhere, safe to show: characters that would move a cursor, change colours or turn the
-//! order of what is read are written as escapes (`\u{1b}`, `\u{202e}`).
+//! Text from anywhere, safe to show: characters that would move a cursor, change colours or turn
+//! the order of what is read are written as escapes (`\u{1b}`, `\u{202e}`).
 //!
 //! This is the one place that knows which these are. Everything that is written for people goes
 //! through it: what fills cells and sentences as one line, and once more all that is written.

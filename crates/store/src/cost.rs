@@ -2,7 +2,7 @@
 //!
 //! Medians over the latest records; nothing here is a result, and nothing here knows the plan.
 
-use crate::open::view;
+use crate::migrations::view;
 use crate::{Store, StoreError};
 use fsarena_model::work::Op;
 use std::collections::BTreeMap;

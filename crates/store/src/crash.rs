@@ -103,7 +103,7 @@ impl Store {
                     "crash run {number} of {workload} on contender {contender}: its record is of \
                      another one, or of none of the plan"
                 );
-                return Err(self.bad_run(run, detail));
+                return Err(StoreError::bad_run(&self.path, run, detail));
             }
             all.push(stored);
         }

@@ -201,6 +201,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// A RUN that breaks a rule.
+    pub(crate) fn bad_run(path: &Path, run: crate::RunId, detail: impl Into<String>) -> Self {
+        Self::BadRun { path: path.to_owned(), run, detail: detail.into() }
+    }
+
     /// Sorts an error of SQLite into ours.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;

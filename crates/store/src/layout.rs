@@ -1,12 +1,11 @@
 //! Whether a file has the layout that its version says: a database may come from anywhere, and a
 //! table may be a view over an endless recursion there, or have a trigger that does what it likes.
 //!
-//! What our own statements make in memory is compared with what the file has. Each of our tables has
-//! to be a table with the columns of ours. Triggers have to be ours, word for word. Further tables,
-//! views and indices are nobody's business: they are never read.
+//! What our own statements make in memory is compared with what the file has. Each of our tables
+//! has to be a table with the columns of ours. Triggers have to be ours, word for word. Further
+//! tables, views and indices are nobody's business: they are never read.
 
-use crate::open::make_schema;
-use crate::{Store, StoreError};
+use crate::migrations::upgrade;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,20 +54,11 @@ fn triggers(c: &Connection) -> rusqlite::Result<BTreeMap<(String, String), Strin
         .collect()
 }
 
-impl Store {
-    /// Refuses a file whose layout is not that of `version`.
-    pub(crate) fn check_layout(&self, version: u32) -> Result<(), StoreError> {
-        let wanted = Connection::open_in_memory()
-            .and_then(|memory| {
-                make_schema(&memory, version)?;
-                Layout::read(&memory)
-            })
-            .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
-        match self.sql(|c| first_difference(c, &wanted))? {
-            None => Ok(()),
-            Some(detail) => Err(StoreError::Damaged { path: self.path.clone(), detail }),
-        }
-    }
+/// How the layout of a file differs from that of `version`, in words.
+pub(crate) fn difference(c: &Connection, version: u32) -> rusqlite::Result<Option<String>> {
+    let memory = Connection::open_in_memory()?;
+    upgrade(&memory, 0, version)?;
+    first_difference(c, &Layout::read(&memory)?)
 }
 
 /// How the layout of a file differs from the wanted one, in words.

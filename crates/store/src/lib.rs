@@ -15,6 +15,7 @@ mod crash;
 mod error;
 mod layout;
 mod merge;
+mod migrations;
 mod open;
 mod plan_rows;
 mod query;

@@ -1,5 +1,7 @@
 //! Opening: checks first, changes afterwards, and never over a file that is not ours.
 
+use crate::layout;
+use crate::migrations::{FIRST_RELEASED, upgrade};
 use crate::time_limit::TimeLimit;
 use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
 use rusqlite::config::DbConfig;
@@ -7,17 +9,6 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
-
-/// Makes an empty file a database of the first released schema.
-const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
-
-/// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 3] = [
-    include_str!("../migrations/0002_covariates.sql"),
-    include_str!("../migrations/0003_modelled.sql"),
-    include_str!("../migrations/0004_crash_run.sql"),
-];
-const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 
 /// A file of version 6 that is only read looks like a later one: a table of the connection's
 /// own goes before that of the file.
@@ -31,9 +22,6 @@ const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
     CREATE TEMP VIEW crash_run AS SELECT NULL AS id, NULL AS contender_id, NULL AS workload,
     NULL AS number, NULL AS outcome, NULL AS started_unix_ns, NULL AS elapsed_ns, NULL AS raw,
     NULL AS raw_sha256 WHERE 0;";
-
-/// Schemas before this one were those of builds that were never released.
-const FIRST_RELEASED: u32 = 6;
 
 /// How long to wait for another process; a trial's record is written in milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 20_000 });
@@ -190,7 +178,9 @@ impl Store {
         if found < FIRST_RELEASED {
             return Err(StoreError::Unreleased { path, found, known: SCHEMA_VERSION });
         }
-        self.check_layout(found)?;
+        if let Some(detail) = self.sql(|c| layout::difference(c, found))? {
+            return Err(StoreError::Damaged { path, detail });
+        }
         if !self.is_large() {
             self.check()?;
         }
@@ -233,33 +223,6 @@ impl Store {
         defended(true)?;
         migrated
     }
-}
-
-/// Makes the schema of one version another, later one; version 0 is an empty file.
-fn upgrade(c: &Connection, from: u32, to: u32) -> rusqlite::Result<()> {
-    let mut version = from;
-    if version == 0 {
-        c.execute_batch(SCHEMA)?;
-        c.pragma_update(None, "application_id", APPLICATION_ID)?;
-        version = FIRST_RELEASED;
-    }
-    let number = |version: u32| version.saturating_sub(FIRST_RELEASED) as usize;
-    for migration in MIGRATIONS.iter().take(number(to)).skip(number(version)) {
-        c.execute_batch(migration)?;
-    }
-    c.pragma_update(None, "user_version", to)
-}
-
-/// The query of a view of ours. Views of the file are not read: they may say anything there.
-pub(crate) fn view(name: &str) -> &'static str {
-    let head = format!("CREATE VIEW {name} AS");
-    let query = SCHEMA.split_once(&head).and_then(|(_, rest)| rest.split_once(";\n"));
-    query.map_or("", |(query, _)| query)
-}
-
-/// Makes an empty file one of this version.
-pub(crate) fn make_schema(c: &Connection, version: u32) -> rusqlite::Result<()> {
-    upgrade(c, 0, version)
 }
 
 fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {

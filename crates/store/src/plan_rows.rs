@@ -16,7 +16,11 @@ impl Store {
             c.query_row("SELECT uid FROM run WHERE id = ?", [run.0], |row| row.get(0)).optional()
         })?;
         if uid.as_ref() != Some(&header.uid) {
-            return Err(self.bad_run(run, "its plan is that of another RUN (uid)"));
+            return Err(StoreError::bad_run(
+                &self.path,
+                run,
+                "its plan is that of another RUN (uid)",
+            ));
         }
         let plan = &header.plan;
         let questions = plan.verdict.as_ref().map_or(0, |ask| ask.questions.len());
@@ -32,7 +36,7 @@ impl Store {
             if !are_all || (planned > 0 && (least, greatest) != (0, last)) {
                 let detail =
                     format!("the rows of its table {table} are not those of its plan ({place})");
-                return Err(self.bad_run(run, detail));
+                return Err(StoreError::bad_run(&self.path, run, detail));
             }
         }
         Ok(())
@@ -78,7 +82,7 @@ impl Store {
             None => Ok(()),
             Some(at) => {
                 let detail = format!("trial {at} is another in its table slot than in its plan");
-                Err(self.bad_run(run, detail))
+                Err(StoreError::bad_run(&self.path, run, detail))
             }
         }
     }
@@ -100,7 +104,7 @@ impl Store {
                 let detail = format!(
                     "look {number} decides about a question or contender that it does not have"
                 );
-                return Err(self.bad_run(run, detail));
+                return Err(StoreError::bad_run(&self.path, run, detail));
             }
         }
         Ok(())

@@ -194,14 +194,10 @@ impl Store {
         }
         let header: RunHeader =
             serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
-        header_rules::check(&header).map_err(|rule| self.bad_run(run, rule.to_string()))?;
+        header_rules::check(&header)
+            .map_err(|rule| StoreError::bad_run(&self.path, run, rule.to_string()))?;
         self.rows_fit(run, &header)?;
         Ok(header)
-    }
-
-    /// A RUN that breaks a rule.
-    pub(crate) fn bad_run(&self, run: RunId, detail: impl Into<String>) -> StoreError {
-        StoreError::BadRun { path: self.path.clone(), run, detail: detail.into() }
     }
 
     pub(crate) fn no_such_run(&self, run: RunId) -> StoreError {

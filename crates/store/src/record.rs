@@ -166,7 +166,7 @@ impl Store {
                 serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
             if record.key != key {
                 let detail = format!("trial {sequence}: its record is of another trial");
-                return Err(self.bad_run(run, detail));
+                return Err(StoreError::bad_run(&self.path, run, detail));
             }
             self.put_series_back(run, trial, &mut record)?;
             records.push((attempt, record));

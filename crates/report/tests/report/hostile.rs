@@ -1,7 +1,7 @@
 //! RUNs that were made to do harm: every number of a header, of records and of crash runs is set to
-//! values that nobody wrote, and every text to what moves a cursor or turns the order of letters. What
-//! `header_rules` lets through is shown in every form, without a panic, in time, and with nothing
-//! hidden in it.
+//! values that nobody wrote, and every text to what moves a cursor or turns the order of letters.
+//! What `header_rules` lets through is shown in every form, without a panic, in time, and with
+//! nothing hidden in it.
 
 use fsarena_model::header_rules;
 use fsarena_model::record::TrialRecord;
@@ -15,8 +15,7 @@ use fsarena_report::{
     Detail, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json, markdown, page,
     run_text, runs_list, safety_csv, verdict_tables,
 };
-use fsarena_safety::record::StoredCrashRun;
-use fsarena_testkit::crash;
+use fsarena_testkit::crash::{self, StoredCrashRun};
 use fsarena_testkit::records::{self, contender};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -264,7 +263,8 @@ fn numbers_of_a_crash_run() {
 }
 
 /// Escapes of terminals, and what turns the order of letters, is no line or is not seen.
-const HIDDEN: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\u{8}\u{7f}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}\u{200b}\u{feff}";
+const HIDDEN: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\u{8}\u{7f}\u{202e}\u{2066}\u{2069}\
+                      \u{200e}\u{200f}\u{61c}\u{200b}\u{feff}";
 
 /// Puts what is hidden at the end of every text that is no name of a variant, and of every key of a
 /// map that has names of its own.

@@ -1,0 +1,40 @@
+//! The statements that make a schema, and what makes one version of it the next.
+
+use crate::{APPLICATION_ID, SCHEMA_VERSION};
+use rusqlite::Connection;
+
+/// Makes an empty file a database of the first released schema.
+const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
+
+/// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
+const MIGRATIONS: [&str; 3] = [
+    include_str!("../migrations/0002_covariates.sql"),
+    include_str!("../migrations/0003_modelled.sql"),
+    include_str!("../migrations/0004_crash_run.sql"),
+];
+const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
+
+/// Schemas before this one were those of builds that were never released.
+pub(crate) const FIRST_RELEASED: u32 = 6;
+
+/// Makes the schema of one version another, later one; version 0 is an empty file.
+pub(crate) fn upgrade(c: &Connection, from: u32, to: u32) -> rusqlite::Result<()> {
+    let mut version = from;
+    if version == 0 {
+        c.execute_batch(SCHEMA)?;
+        c.pragma_update(None, "application_id", APPLICATION_ID)?;
+        version = FIRST_RELEASED;
+    }
+    let number = |version: u32| version.saturating_sub(FIRST_RELEASED) as usize;
+    for migration in MIGRATIONS.iter().take(number(to)).skip(number(version)) {
+        c.execute_batch(migration)?;
+    }
+    c.pragma_update(None, "user_version", to)
+}
+
+/// The query of a view of ours. Views of the file are not read: they may say anything there.
+pub(crate) fn view(name: &str) -> &'static str {
+    let head = format!("CREATE VIEW {name} AS");
+    let query = SCHEMA.split_once(&head).and_then(|(_, rest)| rest.split_once(";\n"));
+    query.map_or("", |(query, _)| query)
+}
