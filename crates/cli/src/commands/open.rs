@@ -8,9 +8,11 @@ use anyhow::Result;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use fsarena_model::units::Nanos;
+use fsarena_process::owner::{create_dirs, give_to_caller};
 use fsarena_report::RunLine;
 use fsarena_store::{RunId, RunRow, Store, StoreError};
 use fsarena_watch::journal::{self, Dead};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Cleans up what dead RUNs left, and says so.
@@ -29,10 +31,28 @@ fn recover() -> Result<()> {
 /// The database for writing, with dead RUNs marked.
 pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
     recover()?;
-    let mut store = Store::open(&context::database(asked)?)?;
+    let path = context::database(asked)?;
+    make_private(&path)
+        .map_err(|error| StoreError::Access { path: path.clone(), detail: error.to_string() })?;
+    let mut store = Store::open(&path)?;
     store_dead_watches(&store)?;
     fsarena_runner::close_dead_runs(&mut store)?;
     Ok(store)
+}
+
+/// Makes an empty file where there is none, so that the database is its owner's alone: whoever
+/// called sudo, else the user. SQLite gives its journals the same rights and owner.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    create_dirs(path.parent().unwrap_or(Path::new("")), 0o755)?;
+    let mut options = std::fs::OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(path) {
+        Ok(file) => {
+            give_to_caller(&file);
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The database for reading, where there is one. Dead RUNs are marked first where that is allowed.
@@ -186,6 +206,18 @@ mod tests {
         times.iter().for_each(|time| writeln!(file, "[{time},1,1,0]").unwrap());
         let mut all = journal::dead(dir, &mut Vec::new()).unwrap();
         all.remove(all.iter().position(|dead| dead.opening.run == uid).unwrap())
+    }
+
+    #[test]
+    fn a_new_database_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/results.db");
+        make_private(&path).unwrap();
+        drop(Store::open(&path).unwrap());
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        make_private(&path).unwrap();
+        assert!(Store::open_read_only(&path).is_ok(), "one that is there stays as it is");
     }
 
     #[test]
