@@ -80,14 +80,17 @@ impl Grid {
         let shown = self.lines.len().min(most.saturating_sub(2).max(1));
         drawn.hidden_lines = self.lines.len() - shown;
         for part in parts {
+            let room = width - lead;
             let heads: Vec<Vec<String>> =
-                part.iter().map(|&column| self.head(column, width - lead)).collect();
+                part.iter().map(|&column| self.head(column, room)).collect();
+            let widths: Vec<usize> =
+                part.iter().map(|&column| self.column_width(column, room)).collect();
             let height = heads.iter().map(Vec::len).max().unwrap_or(1) + shown;
             if drawn.height > 0 && drawn.height + height > most {
                 drawn.hidden_columns += part.len();
                 continue;
             }
-            drawn.text.push_str(&self.part(&part, &heads, lead, shown, colour));
+            drawn.text.push_str(&self.part(&part, (&heads, &widths), (lead, shown), colour));
             drawn.height += height;
         }
         drawn
@@ -152,19 +155,10 @@ impl Grid {
     fn part(
         &self,
         part: &[usize],
-        heads: &[Vec<String>],
-        lead: usize,
-        shown: usize,
+        (heads, widths): (&[Vec<String>], &[usize]),
+        (lead, shown): (usize, usize),
         colour: bool,
     ) -> String {
-        let widths: Vec<usize> = part
-            .iter()
-            .zip(heads)
-            .map(|(&column, head)| {
-                let head = head.iter().map(|line| width_of(line)).max().unwrap_or(0);
-                head.max(self.figure_width(column))
-            })
-            .collect();
         let height = heads.iter().map(Vec::len).max().unwrap_or(1);
         let mut out = String::new();
         for at in 0..height {
@@ -175,11 +169,11 @@ impl Grid {
             };
             let title = if at + 1 == height { self.title.as_str() } else { "" };
             let pieces: Vec<Piece> = heads.iter().map(piece).collect();
-            out.push_str(&line(title, lead, &pieces, &widths, colour));
+            out.push_str(&line(title, lead, &pieces, widths, colour));
         }
         for (title, row) in self.lines.iter().zip(&self.cells).take(shown) {
             let pieces: Vec<Piece> = part.iter().map(|&column| row[column].clone()).collect();
-            out.push_str(&line(title, lead, &pieces, &widths, colour));
+            out.push_str(&line(title, lead, &pieces, widths, colour));
         }
         out
     }
@@ -245,6 +239,13 @@ mod tests {
         assert_eq!((drawn.height, drawn.hidden_lines), (11, 20));
         let drawn = grid(&["a", "b"], &["c", "d", "e"], &"1".repeat(30)).draw(40, 6, false);
         assert_eq!((drawn.height, drawn.hidden_columns), (6, 1));
+    }
+
+    #[test]
+    fn a_figure_that_is_wider_than_all_is_cut() {
+        let drawn = grid(&["create"], &["ext4"], &"\\u{202e}".repeat(20)).draw(80, 60, false).text;
+        assert!(drawn.lines().all(|line| width_of(line) <= 80), "{drawn}");
+        assert!(drawn.lines().last().unwrap().ends_with('~'), "{drawn}");
     }
 
     #[test]
