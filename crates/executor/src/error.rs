@@ -117,15 +117,17 @@ pub(crate) fn errno_in(words: &str) -> Option<i32> {
     words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
-/// Whether the machine ended a step with this error, and not the work: the worker was killed, a
-/// device was busy before the work, or there was no memory and no limit on it.
+/// Whether the machine ended a step with this error, and not the work: the worker was killed, or
+/// before the work a device was busy, or there was no memory and no limit on it. In the work ext4
+/// says that there is no memory where its device has ended.
 pub(crate) fn is_of_machine(step: &Step, error: &str, is_limited: bool) -> bool {
     use rustix::io::Errno;
     let is_killed = error.contains(WORKER_ENDED) && error.contains("(signal: 9");
     let errno = errno_in(error);
     let is = |one: Errno| errno == Some(one.raw_os_error());
-    let is_busy = is(Errno::BUSY) && !matches!(step, Step::Measure { .. });
-    is_killed || is_busy || (is(Errno::NOMEM) && !is_limited)
+    let is_before_work = !matches!(step, Step::Measure { .. });
+    let lacks_memory = is(Errno::NOMEM) && !is_limited;
+    is_killed || (is_before_work && (is(Errno::BUSY) || lacks_memory))
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {
@@ -154,6 +156,7 @@ mod tests {
             (&measure, busy, false, false),
             (&Step::Reset, memory, false, true),
             (&Step::Reset, memory, true, false),
+            (&measure, memory, false, false),
             (&measure, "the worker ended without a result (signal: 11 (SIGSEGV))", false, false),
             (&measure, "write f1: No space left on device (os error 28)", false, false),
         ] {

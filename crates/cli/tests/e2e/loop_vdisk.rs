@@ -58,16 +58,29 @@ fn btrfs_on_a_modelled_disk() {
     runs_on_it("btrfs");
 }
 
-/// Two trials of a phase that lasts; the worker of the second is stopped in its middle.
-fn caught(env: &TestEnv, kill: impl FnOnce(&crate::support::Live<'_>)) -> crate::support::Ran {
+/// Two trials of a phase that lasts; the worker of the second is stopped in its middle. `None`
+/// where this machine is too busy for the disk.
+fn caught(
+    env: &TestEnv,
+    kill: impl FnOnce(&crate::support::Live<'_>),
+) -> Option<crate::support::Ran> {
     let experiment = env.long_experiment("ext4", DISK, "");
     let mut live = env.start(&["run", &experiment]);
+    let is_refused = live.poll("first trial", |live| {
+        let said = live.stderr();
+        let is_refused = said.contains("which a native disk cannot do here");
+        (is_refused || said.contains("[1/2]")).then_some(is_refused)
+    });
+    if is_refused {
+        println!("not run: this machine is too busy to serve a modelled disk");
+        return None;
+    }
     let worker = live.stop_in_phase(2);
     assert_eq!(live.disk_servers().len(), 1);
     kill(&live);
     // It is gone where its executor is.
     let _ = kill_process(worker, Signal::CONT);
-    live.end()
+    Some(live.end())
 }
 
 fn kill_one(pids: &[Pid]) {
@@ -78,7 +91,7 @@ fn kill_one(pids: &[Pid]) {
 #[test]
 fn killed_server() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    let ran = caught(&env, |live| kill_one(&live.disk_servers()));
+    let Some(ran) = caught(&env, |live| kill_one(&live.disk_servers())) else { return };
     ran.code(1).says(&["the process that serves it does not answer"]);
     assert_nothing_left(&env);
     let records = env.records(1);
@@ -91,14 +104,19 @@ fn killed_server() {
 #[test]
 fn killed_executor() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    caught(&env, |live| kill_one(&live.executors())).code(1);
+    let Some(ran) = caught(&env, |live| kill_one(&live.executors())) else { return };
+    let ran = ran.says(&["was ended by the machine, attempt 1: it is done again"]);
+    assert!(matches!(ran.code, Some(0 | 1)), "done, or late: {}", ran.stderr);
     assert_nothing_left(&env);
+    for record in env.records(1) {
+        done_or_late(&record);
+    }
 }
 
 #[test]
 fn killed_runner() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    let ran = caught(&env, |live| live.signal(Signal::KILL));
+    let Some(ran) = caught(&env, |live| live.signal(Signal::KILL)) else { return };
     assert_eq!(ran.code, None);
     env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_nothing_left(&env);
@@ -108,7 +126,7 @@ fn killed_runner() {
 #[test]
 fn killed_with_all_that_belongs_to_it() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    let ran = caught(&env, |live| live.kill_tree());
+    let Some(ran) = caught(&env, |live| live.kill_tree()) else { return };
     assert_eq!(ran.code, None);
     env.run(&["list"]).good();
     assert_nothing_left(&env);

@@ -200,7 +200,7 @@ fn virtual_safety_application_refuses_what_cannot_be() {
         (
             1,
             &["--application", &needy],
-            "not run: mine: no-such-tool not installed (package its-package)",
+            "not run: mine: no-such-tool is not installed (package its-package)",
         ),
         (1, &["--application", &needy], "nothing can be run"),
     ] {
