@@ -6,7 +6,10 @@
 //! file system) is only touched after [`recheck_identity`]. A loop device must be backed by our
 //! image; a device that was made or is the user's must be the one that was claimed.
 
-use crate::inventory::{self, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for};
+use crate::inventory::{
+    self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,
+};
+use crate::mountinfo::{self, MountEntry};
 use crate::{Refusal, TargetError, leftovers, loopdev};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd;
@@ -17,8 +20,8 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a device of ours may be busy.
-const OWN_BUSY_LIMIT: Duration = Duration::from_secs(60);
+/// How long the mounts of a process that has died may hold a device.
+const DYING_LIMIT: Duration = Duration::from_secs(60);
 /// Where a guest has the disk of its trial.
 pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
 
@@ -130,18 +133,28 @@ fn exclusive(device: &Path, how: Exclusive) -> Result<File, TargetError> {
         Exclusive::Write => OFlags::RDWR,
     };
     let flags = access | OFlags::EXCL | OFlags::CLOEXEC;
-    // Whoever looks at all devices (`fsarena devices`, a scanner) has it for a moment; the mounts
-    // of an executor that was killed hold it until what it wrote is on it.
     let started = Instant::now();
     loop {
         match open(device, flags, Mode::empty()) {
             Ok(fd) => return Ok(File::from(fd)),
-            Err(Errno::BUSY) if started.elapsed() < OWN_BUSY_LIMIT => {
+            Err(Errno::BUSY) if started.elapsed() < busy_limit(device) => {
                 std::thread::sleep(BUSY_PAUSE);
             }
             Err(error) => return Err(TargetError::io("open exclusively", device, error)),
         }
     }
+}
+
+/// How long a device of ours may be busy. Whoever looks at all devices (`fsarena devices`, a
+/// scanner) has it for a moment; the mounts of an executor that was killed, which nobody sees, hold
+/// it until what it wrote is on it. A mount that is seen here stays.
+fn busy_limit(device: &Path) -> Duration {
+    let number = block_number(device).map(|(major, minor)| format!("{major}:{minor}"));
+    let is_of_it = |entry: &MountEntry| {
+        Some(&entry.device) == number.as_ref() || Path::new(&entry.source) == device
+    };
+    let is_mounted = mountinfo::current().is_ok_and(|all| all.iter().any(is_of_it));
+    if is_mounted { BUSY_LIMIT } else { DYING_LIMIT }
 }
 
 /// The node is the kernel's of this name, and that device lies over our image.

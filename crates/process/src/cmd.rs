@@ -69,7 +69,8 @@ impl SearchPath {
     /// Why [`find`](Self::find) gives none of this name: it is not there, or root does not run it.
     #[must_use]
     pub fn why_missing(&self, name: &str) -> String {
-        match self.executables(name).find_map(|path| untrusted(&path)) {
+        let mut found = self.executables(name).filter(|_| is_root_of_machine());
+        match found.find_map(|path| untrusted(&path)) {
             Some(untrusted) => untrusted.to_string(),
             None => format!("{name} is not installed"),
         }
@@ -445,9 +446,7 @@ pub(crate) fn wait(
             streams.are_too_long().then_some(End::TooMuchOutput)
         };
         if let Some(end) = killed_for {
-            let _ = kill_process_group(pid, Signal::KILL);
-            child.kill()?;
-            child.wait()?;
+            kill_group(&mut child)?;
             return Ok(end);
         }
         let period = if stop.is_some() { STOP_PERIOD } else { OUTPUT_PERIOD };
@@ -459,6 +458,13 @@ pub(crate) fn wait(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Kills a process with its group, and waits for it.
+pub(crate) fn kill_group(child: &mut Child) -> io::Result<()> {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    child.kill()?;
+    child.wait().map(drop)
 }
 
 /// The first line that says something, of standard output or else of standard error.

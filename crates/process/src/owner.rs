@@ -18,14 +18,10 @@ impl SudoCaller {
     #[must_use]
     pub fn from_env() -> Option<Self> {
         let number = |name: &str| std::env::var(name).ok()?.parse().ok();
-        Self::unless_root(
-            rustix::process::geteuid().is_root(),
-            number("SUDO_UID"),
-            number("SUDO_GID"),
-        )
+        Self::for_root(rustix::process::geteuid().is_root(), number("SUDO_UID"), number("SUDO_GID"))
     }
 
-    fn unless_root(is_root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Self> {
+    fn for_root(is_root: bool, uid: Option<u32>, gid: Option<u32>) -> Option<Self> {
         Some(Self { uid: uid?, gid: gid? }).filter(|caller| is_root && caller.uid != 0)
     }
 
@@ -75,10 +71,10 @@ mod tests {
     #[test]
     fn only_root_gives_and_only_to_another() {
         let (ann, caller) = (Some(1000), Some(SudoCaller { uid: 1000, gid: 1000 }));
-        assert_eq!(SudoCaller::unless_root(true, ann, ann), caller);
-        assert_eq!(SudoCaller::unless_root(false, ann, ann), None);
-        assert_eq!(SudoCaller::unless_root(true, Some(0), Some(0)), None);
-        assert_eq!(SudoCaller::unless_root(true, None, ann), None);
+        assert_eq!(SudoCaller::for_root(true, ann, ann), caller);
+        assert_eq!(SudoCaller::for_root(false, ann, ann), None);
+        assert_eq!(SudoCaller::for_root(true, Some(0), Some(0)), None);
+        assert_eq!(SudoCaller::for_root(true, None, ann), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::OrphanReaper;
 use crate::child::end_with_parent;
-use crate::cmd::{Captured, End, OUTPUT_MAX_BYTES, OUTPUT_PERIOD, Streams};
+use crate::cmd::{Captured, End, OUTPUT_MAX_BYTES, OUTPUT_PERIOD, Streams, kill_group};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -97,9 +97,7 @@ impl Lines<'_> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let _ = kill_process_group(pid, Signal::KILL);
-                child.kill()?;
-                child.wait()?;
+                kill_group(&mut child)?;
                 return Ok(End::TimedOut);
             }
             let pause = Timespec::try_from(left.min(OUTPUT_PERIOD)).map_err(io::Error::other)?;
@@ -113,9 +111,7 @@ impl Lines<'_> {
             let has_ended = !waited[0].revents().is_empty();
             is_open = is_open && self.take_all()?;
             if self.text.len() as u64 > OUTPUT_MAX_BYTES || streams.are_too_long() {
-                let _ = kill_process_group(pid, Signal::KILL);
-                child.kill()?;
-                child.wait()?;
+                kill_group(&mut child)?;
                 return Ok(End::TooMuchOutput);
             }
             if has_ended {

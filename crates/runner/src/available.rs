@@ -128,13 +128,17 @@ fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Kernels) -> Avai
     }
 }
 
-/// Whether a program that does the work of `workload` is there, where the engine looks for it.
+/// Whether a program that does the work of `workload` is there.
 fn is_installed(workload: &Workload, program: &str) -> bool {
-    if workload.fio.is_some() {
-        return cmd::find(program).is_some();
+    search_path(workload).find(program).is_some()
+}
+
+/// Where the engine looks for the programs of a workload.
+fn search_path(workload: &Workload) -> cmd::SearchPath {
+    match workload.fio {
+        Some(_) => cmd::SearchPath::from_env(),
+        None => cmd::SearchPath::new(std::env::split_paths(job::PROGRAM_PATH).collect()),
     }
-    let dirs = std::env::split_paths(job::PROGRAM_PATH).collect();
-    cmd::SearchPath::new(dirs).find(program).is_some()
 }
 
 /// Programs that do the work, each with the package that brings it where that is known.
@@ -145,9 +149,10 @@ fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
     fio.into_iter().chain(of_jobs).collect()
 }
 
-fn how_to_get((program, package): (&str, Option<&str>)) -> String {
+fn how_to_get(workload: &Workload, (program, package): (&str, Option<&str>)) -> String {
+    let why = || search_path(workload).why_missing(program);
     match package {
-        Some(package) => format!("{}; install the package {package}", cmd::why_missing(program)),
+        Some(package) => format!("{}; install the package {package}", why()),
         None => format!("{program} is not installed (looked in {})", job::PROGRAM_PATH),
     }
 }
@@ -171,7 +176,7 @@ fn leave_out_without_programs(
             continue;
         }
         packages.extend(missing.iter().filter_map(|(_, package)| package.map(str::to_owned)));
-        let reasons: Vec<String> = missing.iter().map(|row| how_to_get(*row)).collect();
+        let reasons: Vec<String> = missing.iter().map(|row| how_to_get(workload, *row)).collect();
         let reason = reasons.join("; ");
         let row = |contender| NotRun { contender, workload: Some(index), reason: reason.clone() };
         let contenders = (0..plan.contenders.len()).filter(|contender| !whole.contains(contender));
@@ -338,7 +343,9 @@ mod tests {
         let command = Job::new(job::JobKind::Command(command), job::DATA);
         work.phases.push(Phase::of_job("c", command));
         let missing = programs(&work).into_iter().find(|row| row.0 == "no-such-program").unwrap();
-        assert!(how_to_get(missing).ends_with(&format!("(looked in {})", job::PROGRAM_PATH)));
+        assert!(
+            how_to_get(&work, missing).ends_with(&format!("(looked in {})", job::PROGRAM_PATH))
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::op::{Action, Sync};
 use crate::stamp::SECTOR;
 use crate::workload::{
     BEGIN_NS, Extent, PHASE_DIRECTORIES_MOST, PHASE_FILES_MOST, PREFILL_DIRECTORY, Plan, Planned,
-    beside, other_name, phase_directory, phase_file, prefill,
+    beside, directory_of, other_name, phase_directory, phase_file, prefill,
 };
 use fsarena_model::cycle::{Cycle, UpdateKind};
 use fsarena_model::seed::{Seed, SeededRng};
@@ -359,7 +359,6 @@ impl Planner {
     /// Each file in calls from its start to its end.
     fn calls(&mut self, phase: &Phase, rng: &mut SeededRng) -> Result<(), PhasesError> {
         let call_bytes = self.whole_sectors(phase)?;
-        let sync = sync_of(phase.io.fsync);
         for place in self.order(phase.order, rng) {
             let file = &mut self.files[place];
             let is_new = phase.op == Op::BigWrite;
@@ -369,8 +368,7 @@ impl Planner {
             loop {
                 let bytes = call_bytes.min(all_bytes - from);
                 let is_last = from + bytes == all_bytes;
-                let sync =
-                    if phase.io.fsync == Fsync::File && !is_last { Sync::None } else { sync };
+                let sync = sync_of_call(phase.io.fsync, is_last);
                 let action = match is_new {
                     true if from == 0 => Some(file.create(bytes, sync)),
                     true => file.go_on(bytes, version, sync),
@@ -392,7 +390,6 @@ impl Planner {
     /// Whole blocks in random order, each once or as many as the phase says.
     fn blocks(&mut self, phase: &Phase, rng: &mut SeededRng) -> Result<(), PhasesError> {
         let block_bytes = self.whole_sectors(phase)?;
-        let sync = sync_of(phase.io.fsync);
         let of_file = |(place, file): (usize, &PlannedFile)| {
             (0..file.bytes() / block_bytes).map(move |block| (place, block))
         };
@@ -404,23 +401,27 @@ impl Planner {
             Op::RandRw => u64::from(phase.io.rwmixread_percent),
             _ => 0,
         };
-        let last_of_file: BTreeMap<usize, usize> =
-            (blocks.iter().enumerate()).map(|(at, (place, _))| (*place, at)).collect();
-        for (at, (place, block)) in
-            (0..count).zip(blocks.iter().enumerate().cycle()).map(|(_, block)| block)
-        {
+        // Of each file the last one among the actions.
+        let mut last_of_file: BTreeMap<usize, usize> = BTreeMap::new();
+        for (_, (place, block)) in (0..count).zip(blocks.iter().cycle()) {
             if rng.below(100) < reads {
                 continue;
             }
-            let is_last = last_of_file.get(place) == Some(&at);
-            let sync = if phase.io.fsync == Fsync::File && !is_last { Sync::None } else { sync };
             let file = &mut self.files[*place];
             let version = file.next_version();
             file.ops += 1;
             if file.ops <= OPS_MOST {
+                let sync = sync_of_call(phase.io.fsync, false);
                 let action = file.overwrite(block * block_bytes, block_bytes, version, sync);
-                self.actions.extend(action);
+                if let Some(action) = action {
+                    last_of_file.insert(*place, self.actions.len());
+                    self.actions.push(action);
+                }
             }
+        }
+        for at in last_of_file.into_values() {
+            let sync = sync_of_call(phase.io.fsync, true);
+            self.actions[at] = self.actions[at].clone().with_sync(sync);
         }
         Ok(())
     }
@@ -482,10 +483,9 @@ impl Planner {
                 }
             }
             Fsync::Dir => {
-                let directory = |file: u32| crate::workload::directory_of(file);
                 let mut seen = BTreeSet::new();
                 for action in actions.iter_mut().rev() {
-                    if seen.insert(directory(action.file())) {
+                    if seen.insert(directory_of(action.file())) {
                         *action = action.clone().with_sync(Sync::Directory);
                     }
                 }
@@ -520,6 +520,11 @@ fn sync_of(fsync: Fsync) -> Sync {
         Fsync::Dsync => Sync::Data,
         Fsync::None | Fsync::Dir | Fsync::End => Sync::None,
     }
+}
+
+/// The sync of a call of several on a file; `is_last`: of them.
+fn sync_of_call(fsync: Fsync, is_last: bool) -> Sync {
+    if fsync == Fsync::File && !is_last { Sync::None } else { sync_of(fsync) }
 }
 
 /// Number of the first file of each leaf directory, and behind them that of all files.

@@ -77,6 +77,25 @@ fn syncs_are_where_the_phase_makes_them() {
     assert_eq!(of(Fsync::Op, Op::BigWrite, 2048), [file; 8]);
 }
 
+/// Also where the phase has fewer ops than there are blocks, or reads among them.
+#[test]
+fn the_last_write_of_a_file_is_the_one_that_is_synced() {
+    for (op, ops) in [(Op::RandWrite, Some(7)), (Op::RandRw, Some(9)), (Op::RandWrite, None)] {
+        let io = Io { fsync: Fsync::File, ops, ..Io::default() };
+        let phases = vec![Phase { io, ..Phase::new("p", op, 512) }];
+        let made = planned(&workload(Dataset::uniform(3, 4096, 0), phases));
+        let actions = judged(&made);
+        assert!(!actions.is_empty());
+        for file in (0..3).map(|number| phase_file(0, number)) {
+            let of_file = actions.iter().filter(|action| action.file() == file);
+            let syncs: Vec<Sync> = of_file.map(|action| action.sync()).collect();
+            let Some((last, others)) = syncs.split_last() else { continue };
+            assert_eq!(*last, Sync::File, "{op:?}: {syncs:?}");
+            assert!(others.iter().all(|sync| *sync == Sync::None), "{op:?}: {syncs:?}");
+        }
+    }
+}
+
 #[test]
 fn files_stay_as_long_as_their_phases_make_them() {
     let phases = vec![
