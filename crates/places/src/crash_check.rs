@@ -12,6 +12,8 @@ pub(crate) struct ToCheck<'s> {
     pub(crate) recovery: Option<(&'s WriteLog, &'s CrashState)>,
     /// Whether what is written to it is wanted.
     pub(crate) is_logged: bool,
+    /// Whether the time of its recovery on the modelled disk is wanted.
+    pub(crate) is_timed: bool,
 }
 
 pub(crate) struct Checked {

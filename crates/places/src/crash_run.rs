@@ -1,7 +1,7 @@
 //! Crash safety of one contender: work on a modelled disk whose writes are logged, then looks at
 //! states that a power cut may have left of it, in guests or under the kernel of this machine.
 //!
-//! In guests one works, and its power goes. Each crash state is a view of the log, and up to eight
+//! In guests one works, and its power goes. Each crash state is a view of the log, and some
 //! of them are the disks of one guest that checks them. No state sees what the recovery of another
 //! one has written.
 
@@ -24,6 +24,10 @@ use rustix::io::Errno;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// States of a run that are recovered on the modelled disk, in guests: each of its requests has a
+/// time there, and a state takes many times as long as where requests are done at once.
+const TIMED_STATES: usize = 16;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -57,7 +61,8 @@ pub enum CrashPlace<'a> {
     },
 }
 
-/// Guests with virtual time. A state lies on the modelled disk.
+/// Guests with virtual time. Some states, drawn by their contents, lie on the modelled disk;
+/// requests of the others are done at once.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashGuests<'a> {
     pub options: &'a GuestOptions,
@@ -177,11 +182,15 @@ pub fn crash_run(
     let is_recovered = |number: usize| every > 0 && number.is_multiple_of(every);
     for (number, state) in states.iter().enumerate() {
         let place = *place_of.entry(state.contents).or_insert_with(|| {
-            different.push(ToCheck { state, recovery: None, is_logged: false });
+            let one = ToCheck { state, recovery: None, is_logged: false, is_timed: false };
+            different.push(one);
             different.len() - 1
         });
         different[place].is_logged |= is_recovered(number);
         places.push(place);
+    }
+    for place in timed(&different) {
+        different[place].is_timed = true;
     }
     let began = Instant::now();
     let checked = check_all(order, (&log, &different), stop)?;
@@ -198,6 +207,15 @@ pub fn crash_run(
     let observations = checked.into_iter().map(|one| one.seen).collect();
     let states = states.into_iter().zip(places).collect();
     Ok(CrashRun { work, log, hunted, lost_flush_ns, recoveries, looks_took, states, observations })
+}
+
+/// Which of these have the time of their recovery taken: [`TIMED_STATES`], drawn by the hashes of
+/// their contents.
+fn timed(states: &[ToCheck<'_>]) -> Vec<usize> {
+    let mut drawn: Vec<usize> = (0..states.len()).collect();
+    drawn.sort_unstable_by_key(|place| states[*place].state.contents);
+    drawn.truncate(TIMED_STATES);
+    drawn
 }
 
 /// When this flush of the work completed, which now counts no more.
@@ -342,7 +360,7 @@ impl Checker<'_> {
         recovery: Option<(&WriteLog, &CrashState)>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Observation, CrashRunError> {
-        let one = ToCheck { state, recovery, is_logged: false };
+        let one = ToCheck { state, recovery, is_logged: false, is_timed: true };
         Ok(self.check_one(&one, true, stop)?.seen)
     }
 
@@ -375,19 +393,20 @@ impl Checker<'_> {
         let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck, target: None };
         let task = CrashTask::Check(task);
         let mut views = Vec::with_capacity(states.len());
-        for ToCheck { state, recovery, is_logged } in states {
+        for ToCheck { state, recovery, is_logged, is_timed } in states {
             let view = contents(&self.base, self.log, state, *recovery);
             let view = view.map_err(DiskOrderError::from)?;
             views.push(match &self.disk {
-                Some(disk) => {
+                // A power cut in what recovery writes has a time, too.
+                Some(disk) if *is_timed || *is_logged => {
                     let there = (self.log, pieces(self.log, state));
                     let seed = self.seed ^ state.contents;
                     ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?))
                 }
-                None if *is_logged => {
+                _ if *is_logged => {
                     ViewDisk::AtOnce(Box::new(CrashViewDisk::logged(view, size_bytes)))
                 }
-                None => ViewDisk::AtOnce(Box::new(CrashViewDisk::new(view, size_bytes))),
+                _ => ViewDisk::AtOnce(Box::new(CrashViewDisk::new(view, size_bytes))),
             });
         }
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
@@ -397,8 +416,11 @@ impl Checker<'_> {
         if all.len() != states.len() {
             return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
         }
-        let checked = all.into_iter().zip(views);
-        Ok(checked.map(|(seen, view)| Checked { seen, log: view.into_log() }).collect())
+        let checked = all.into_iter().zip(views).map(|(seen, view)| {
+            let is_untimed = matches!(view, ViewDisk::AtOnce(_));
+            Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() }
+        });
+        Ok(checked.collect())
     }
 
     /// A check of a group; where its guest does not survive it, of each state in a guest of its
@@ -487,6 +509,7 @@ fn check_cuts(
             state,
             recovery: Some((log, cut)),
             is_logged: false,
+            is_timed: false,
         })
         .collect();
     let checked = check_all(order, (log, &to_check), stop)?;
@@ -519,4 +542,39 @@ fn first_entries(log: &WriteLog, count: u32) -> std::io::Result<WriteLog> {
         first.completed(&request, entry.submitted_ns, &done, &data)?;
     }
     Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_safety::state::{Sampling, Survivors};
+
+    #[test]
+    fn some_states_are_timed_whatever_their_order() {
+        let state = |contents| CrashState {
+            at_ns: 0,
+            count: 0,
+            class: Class::Prefix,
+            sampling: Sampling::Uniform,
+            survivors: Survivors::default(),
+            in_flight: Vec::new(),
+            torn: None,
+            contents,
+        };
+        let drawn = |states: &[CrashState]| {
+            let one = |state| ToCheck { state, recovery: None, is_logged: false, is_timed: false };
+            let all: Vec<ToCheck<'_>> = states.iter().map(one).collect();
+            let mut drawn: Vec<u64> =
+                timed(&all).into_iter().map(|place| states[place].contents).collect();
+            drawn.sort_unstable();
+            drawn
+        };
+        let mut states: Vec<CrashState> =
+            (1..=100_u64).map(|number| state(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+        let first = drawn(&states);
+        assert_eq!(first.len(), TIMED_STATES);
+        states.reverse();
+        assert_eq!(drawn(&states), first);
+        assert_eq!(drawn(&states[..3]).len(), 3);
+    }
 }

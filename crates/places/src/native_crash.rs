@@ -35,6 +35,13 @@ const PREPARATION_LIMIT: Duration = Duration::from_secs(600);
 const STATE_LIMIT: Duration = Duration::from_secs(120);
 /// States that are looked at at one time.
 const LANES: usize = 2;
+/// So long a run waits for a machine on which requests are answered in time.
+const QUIET_LIMIT: Duration = Duration::from_secs(120);
+/// A disk whose fastest answer is faster than this is served by no machine, however quiet: one and
+/// a half times the least that a request was seen to take.
+const QUIET_FASTEST_NS: u64 = 33_000;
+/// So often it looks.
+const QUIET_EVERY: Duration = Duration::from_secs(2);
 /// Of what ends by itself.
 const END_LIMIT: Duration = Duration::from_secs(30);
 /// So often it is asked whether to stop.
@@ -78,7 +85,7 @@ pub(crate) fn work(
     stop: &dyn Fn() -> bool,
 ) -> Result<(WorkRecord, WriteLog), NativeCrashError> {
     let scratch = Scratch::new(scratch_dir)?;
-    let disk = NativeDisk::logged((model, work.size_bytes), &new_name(), work.seed)?;
+    let disk = logged_disk((model, work.size_bytes), work.seed, stop)?;
     let limit = Duration::from_nanos(work.duration_ns) + PREPARATION_LIMIT;
     let task = CrashTask::Work(CrashWork { target: Some(disk.target()?), ..work });
     let mut mounter = Mounter::start(&scratch.mnt)?;
@@ -97,6 +104,35 @@ pub(crate) fn work(
         op.end_ns = op.end_ns.saturating_sub(began_ns);
     }
     Ok((work, read_log(&file)?))
+}
+
+/// The disk of a run. Where other work makes answers late, and they might be in time without it,
+/// it is tried again for some time: what a campaign of hours has so far is not given up for one
+/// busy moment.
+fn logged_disk(
+    (model, size_bytes): (&str, u64),
+    seed: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<NativeDisk, NativeCrashError> {
+    let began = Instant::now();
+    loop {
+        let error = match NativeDisk::logged((model, size_bytes), &new_name(), seed) {
+            Ok(disk) => return Ok(disk),
+            Err(error) => error,
+        };
+        let is_busy = matches!(error, TargetError::FasterThanNative { fastest_ns, .. }
+            if fastest_ns >= QUIET_FASTEST_NS);
+        if !is_busy || began.elapsed() >= QUIET_LIMIT {
+            return Err(error.into());
+        }
+        let again = Instant::now() + QUIET_EVERY;
+        while Instant::now() < again {
+            if stop() {
+                return Err(NativeCrashError::Stopped);
+            }
+            thread::sleep(STOP_EVERY);
+        }
+    }
 }
 
 /// How states are looked at.
@@ -122,7 +158,7 @@ pub fn look_at_state_natively(
     (state, recovery): StateToServe<'_>,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Observation, NativeCrashError> {
-    let one = ToCheck { state, recovery, is_logged: false };
+    let one = ToCheck { state, recovery, is_logged: false, is_timed: true };
     let how = NativeCheck { is_detailed: true, ..*how };
     Ok(check(&how, (log, &[one]), stop)?.remove(0).seen)
 }

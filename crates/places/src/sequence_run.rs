@@ -21,6 +21,9 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Mutex;
 
+/// Sequences that one guest carries out: so many file systems are made.
+const SEQUENCES_MOST: usize = 8;
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceOrder<'a> {
@@ -89,9 +92,12 @@ pub fn run_sequences(
     take: &TakeRun<'_>,
 ) -> Result<(), CrashRunError> {
     let host = Host { order, stop };
-    let bases = host.make_file_systems(jobs.len().min(DISKS_MOST))?;
-    let groups: Vec<(usize, &[SequenceJob])> =
-        jobs.chunks(DISKS_MOST).enumerate().map(|(at, jobs)| (at * DISKS_MOST, jobs)).collect();
+    let bases = host.make_file_systems(jobs.len().min(SEQUENCES_MOST))?;
+    let groups: Vec<(usize, &[SequenceJob])> = jobs
+        .chunks(SEQUENCES_MOST)
+        .enumerate()
+        .map(|(at, jobs)| (at * SEQUENCES_MOST, jobs))
+        .collect();
     let next = Mutex::new(0..groups.len());
     let stopped = Mutex::new(None);
     std::thread::scope(|scope| {
@@ -218,7 +224,7 @@ impl Host<'_> {
         Ok(ModelledDisk::new(device, copy, Some(WriteLog::in_memory())))
     }
 
-    /// States of all, those with equal contents once, eight in a guest.
+    /// States of all, those with equal contents once.
     fn look_at(
         &self,
         bases: &[Store],

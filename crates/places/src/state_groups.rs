@@ -4,8 +4,9 @@ use crate::guest::GuestError;
 use crate::virtual_trial::keep_to_one_processor;
 use std::sync::Mutex;
 
-/// Disks that a guest has.
-pub(crate) const DISKS_MOST: usize = 8;
+/// Disks that a guest has: its driver takes no more. The more it has, the fewer guests are booted,
+/// which costs as much as to look at some states.
+pub(crate) const DISKS_MOST: usize = 32;
 
 /// What was seen in the states of a group.
 type Seen<T, E> = Result<Vec<T>, E>;
@@ -32,7 +33,8 @@ pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
     guests_at_once: usize,
     check: &(dyn Fn(&[S]) -> Seen<T, E> + Sync),
 ) -> Seen<T, E> {
-    let groups: Vec<&[S]> = states.chunks(most.max(1)).collect();
+    let each = states.len().div_ceil(guests_at_once.max(1));
+    let groups: Vec<&[S]> = states.chunks(each.clamp(1, most.max(1))).collect();
     let next = Mutex::new(0..groups.len());
     let done: Mutex<Vec<Option<Seen<T, E>>>> = Mutex::new(groups.iter().map(|_| None).collect());
     std::thread::scope(|scope| {

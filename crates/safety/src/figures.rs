@@ -120,8 +120,11 @@ pub struct Figures {
     /// A7: files in `lost+found`, in all crash points together.
     pub lost_and_found: u64,
     /// A8: the mount that succeeded, with what it recovered and a repair that came before it, on
-    /// the modelled disk; of the crash points at which there was one.
+    /// the modelled disk; of the crash points at which there was one and its time was taken.
     pub recovery: Option<Times>,
+    /// How many those are.
+    #[serde(default)]
+    pub recovery_points: u64,
 }
 
 /// Findings of the crash points of one run (one seed).
@@ -232,6 +235,7 @@ impl Points<'_> {
                 true => Some(self.times_of_some(|found| found.mount_ns)?),
                 false => None,
             },
+            recovery_points: all().filter(|found| found.mount_ns.is_some()).count() as u64,
         })
     }
 

@@ -77,6 +77,9 @@ pub struct Observation {
     /// follow; without such there are no files. It is not the first one where that recovered
     /// nothing and a repair came after it.
     pub mounts: Vec<MountAttempt>,
+    /// Requests of its disk took no time, as those of no disk: the lengths of mounts say nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_untimed: bool,
     /// All regular files but those in `lost+found`.
     pub files: Vec<ObservedFile>,
     /// Files in `lost+found`.

@@ -125,7 +125,7 @@ fn unjudged(state: &CrashState, seen: &Observation) -> Findings {
         stray: StrayBytes::default(),
         is_prefix: true,
         mounted: seen.mounted(),
-        mount_ns: seen.mount().map(|mount| mount.duration_ns),
+        mount_ns: seen.mount().filter(|_| !seen.is_untimed).map(|mount| mount.duration_ns),
         replay_failed: seen.replay_failed,
         needs_repair: seen.fsck.map(|fsck| !fsck.is_clean),
         is_usable: seen.is_usable,

@@ -1,7 +1,7 @@
 //! A disk after a power cut: what a write log and its crash state leave, and what is written to it
 //! since. Requests are done at once; what was written stays in the view.
 
-use super::message::{Description, Op, Request, Status};
+use super::message::{Description, Features, Op, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{Completion, Outcome, Request as ModelRequest, SECTOR_BYTES, View, WriteLog};
 use std::collections::VecDeque;
@@ -77,8 +77,9 @@ impl<'a> CrashViewDisk<'a> {
 impl Disk for CrashViewDisk<'_> {
     fn description(&self) -> Description {
         let about = Description::with_sectors(self.size_bytes / SECTOR_BYTES);
+        let features = Features { at_once: true, ..about.features };
         // Repair is looked at, and no discard.
-        Description { queue_depth: QUEUE_DEPTH, discard_max_sectors: 0, ..about }
+        Description { queue_depth: QUEUE_DEPTH, discard_max_sectors: 0, features, ..about }
     }
 
     fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError> {

@@ -1,7 +1,7 @@
 //! The messages as bytes, and back.
 
 /// Version of the protocol.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// At the beginning of a description.
 const MAGIC: &[u8; 8] = b"FSVDISK1";
 /// `next_event_ns` where nothing will happen by itself.
@@ -60,6 +60,8 @@ pub struct Features {
     pub volatile_cache: bool,
     pub fua: bool,
     pub rotational: bool,
+    /// Requests are done when they are submitted: the reply to one is followed by its completion.
+    pub at_once: bool,
 }
 
 /// A device as the guest is to see it.
@@ -97,7 +99,7 @@ impl Description {
             discard_max_sectors: u32::MAX >> 9,
             discard_granularity_bytes: 4096,
             write_zeroes_max_sectors: u32::MAX >> 9,
-            features: Features { volatile_cache: true, fua: true, rotational: false },
+            features: Features { volatile_cache: true, fua: true, ..Features::default() },
         }
     }
 
@@ -106,7 +108,8 @@ impl Description {
     pub fn encoded(&self) -> Vec<u8> {
         let features = u32::from(self.features.volatile_cache)
             | u32::from(self.features.fua) << 1
-            | u32::from(self.features.rotational) << 2;
+            | u32::from(self.features.rotational) << 2
+            | u32::from(self.features.at_once) << 3;
         let mut bytes = MAGIC.to_vec();
         for word in [VERSION, self.queue_depth] {
             bytes.extend(word.to_le_bytes());
@@ -193,10 +196,12 @@ mod tests {
         let about = Description { queue_depth: 32, ..Description::with_sectors(0x0102) };
         let bytes = about.encoded();
         assert_eq!(bytes.len(), 56);
-        assert_eq!(&bytes[..16], b"FSVDISK1\x01\0\0\0\x20\0\0\0");
+        assert_eq!(&bytes[..16], b"FSVDISK1\x02\0\0\0\x20\0\0\0");
         assert_eq!(&bytes[16..24], [2, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(&bytes[24..32], [0, 2, 0, 0, 0, 16, 0, 0]);
         assert_eq!(bytes[52], 3);
+        let at_once = Features { at_once: true, ..Features::default() };
+        assert_eq!(Description { features: at_once, ..about }.encoded()[52], 8);
         assert_eq!(reply(None, 1, 2)[..9], [255, 255, 255, 255, 255, 255, 255, 255, 1]);
         assert_eq!(completion(7, Status::NoSpace, 512)[..10], [7, 0, 0, 0, 3, 0, 0, 0, 0, 2]);
     }

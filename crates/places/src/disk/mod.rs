@@ -12,6 +12,6 @@ mod server;
 
 pub use constant::ConstantDisk;
 pub use crash_view::CrashViewDisk;
-pub use message::{Description, Features, Op, Request, Status};
+pub use message::{Description, Features, Op, Request, Status, VERSION as DISK_PROTOCOL};
 pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
 pub use server::{Disk, DiskError, ServeError, serve};

@@ -278,6 +278,7 @@ impl<C: Contents> Disk for ModelledDisk<C> {
                 volatile_cache: self.device.has_volatile_cache(),
                 fua: false,
                 rotational: is_rotating,
+                at_once: false,
             },
             ..Description::with_sectors(sectors)
         }

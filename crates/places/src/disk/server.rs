@@ -16,7 +16,8 @@ pub trait Disk: Send {
     /// A request that no guest may send: the guest panics.
     fn submit(&mut self, now_ns: u64, request: &Request, data: &[u8]) -> Result<(), DiskError>;
 
-    /// The next request that is done by now; called until there is none.
+    /// The next request that is done by now; called until there is none. A disk that answers at
+    /// once ([`Features::at_once`](message::Features)) has done the request that it was given last.
     ///
     /// # Errors
     /// Where nothing will ever be done any more: the guest panics.
@@ -153,6 +154,9 @@ impl Session<'_> {
                     return Err(ServeError::refused(why));
                 }
                 self.disk.submit(now_ns, &request, &self.data)?;
+                if self.about.features.at_once {
+                    return Ok(self.poll(now_ns)?);
+                }
                 Ok(message::reply(self.disk.next_event_ns(), 0, 0).to_vec())
             }
         }
@@ -193,7 +197,8 @@ impl Session<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::ConstantDisk;
+    use crate::disk::{ConstantDisk, CrashViewDisk};
+    use fsarena_vdisk::{Discarded, Store, View};
     use std::os::unix::net::UnixStream;
 
     /// A guest: what it sends and what it is answered.
@@ -224,12 +229,13 @@ mod tests {
     }
 
     fn with_disk(talk: impl FnOnce(&mut Client)) -> Result<u64, ServeError> {
+        with(&mut ConstantDisk::new(1 << 20, 1000), talk)
+    }
+
+    fn with(disk: &mut dyn Disk, talk: impl FnOnce(&mut Client)) -> Result<u64, ServeError> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         std::thread::scope(|scope| {
-            let served = scope.spawn(move || {
-                let mut disk = ConstantDisk::new(1 << 20, 1000);
-                serve(&mut theirs, &mut disk)
-            });
+            let served = scope.spawn(move || serve(&mut theirs, disk));
             let mut client = Client(ours);
             talk(&mut client);
             drop(client);
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_when_its_time_has_come() {
         let count = with_disk(|guest| {
-            guest.send([0, 0, 1, 0], 0, 0, &[]);
+            guest.send([0, 0, 2, 0], 0, 0, &[]);
             assert_eq!(guest.get(16)[12..], [0; 4]);
             assert_eq!(&guest.get(56)[..8], b"FSVDISK1");
             guest.send([100, 8, 512, 0], 3, 0, &[7; 512]);
@@ -261,6 +267,26 @@ mod tests {
         assert_eq!(count.unwrap(), 6);
     }
 
+    #[test]
+    fn a_disk_that_answers_at_once_completes_in_the_reply() {
+        let base = Store::in_memory(1 << 20, Discarded::Zeros);
+        let log = WriteLog::in_memory();
+        let mut disk = CrashViewDisk::new(View::prefix(&base, &log, 0), 1 << 20);
+        let count = with(&mut disk, |guest| {
+            guest.send([0, 0, 2, 0], 0, 0, &[]);
+            guest.get(16);
+            assert_eq!(guest.get(56)[52], 1 | 2 | 8, "it says that it does");
+            let done = [[0xff; 8], [1, 0, 0, 0, 0, 0, 0, 0]].concat();
+            guest.send([100, 8, 512, 0], 3, 5, &[7; 512]);
+            assert_eq!((guest.get(16), guest.get(16)), (done.clone(), completion_done(5, 0)));
+            guest.send([100, 8, 1024, 0], 2, 6, &[]);
+            assert_eq!((guest.get(16), guest.get(16)), (done, completion_done(6, 1024)));
+            let data = guest.get(1024);
+            assert!(data[..512] == [7; 512] && data[512..] == [0; 512]);
+        });
+        assert_eq!(count.unwrap(), 3);
+    }
+
     fn completion_done(tag: u32, data_bytes: u32) -> Vec<u8> {
         message::completion(tag, Status::Done, data_bytes).to_vec()
     }
@@ -274,7 +300,7 @@ mod tests {
             });
             error.unwrap_err().to_string()
         };
-        assert!(refused([0, 0, 2, 0], 0, 0).contains("version 2 of the disk protocol"));
+        assert!(refused([0, 0, 1, 0], 0, 0).contains("version 1 of the disk protocol"));
         assert!(refused([0; 4], 99, 0).ends_with("that there is not: 99"));
         assert!(refused([0, 0, 512, 0], 2, 200).contains("tag 200 is in use or beyond"));
         assert!(refused([0, 0, 1 << 30, 0], 2, 0).contains("1073741824 bytes in one request"));

@@ -10,6 +10,7 @@ use super::digest;
 use super::patches::{self, PatchError};
 use super::source::{Series, Source, SourceError, series_of};
 use super::tools::{Machine, Missing, packages};
+use crate::disk::DISK_PROTOCOL;
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, Tool, ended_text};
 use fsarena_process::guarded::Guarded;
@@ -308,6 +309,7 @@ impl Work<'_> {
             config_sha256: made_of.config_sha256,
             hz: self.request.configuration.hz,
             compiler: made_of.compiler,
+            disk_protocol: DISK_PROTOCOL,
         };
         (self.around.progress)(Progress::Checking);
         (self.around.verify)(&binary).map_err(BuildError::Check)?;

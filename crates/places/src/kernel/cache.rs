@@ -1,5 +1,6 @@
 //! Kernels that were built, each in a directory named after what it was made of.
 
+use crate::disk::DISK_PROTOCOL;
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,14 @@ pub struct Identity {
     pub hz: u32,
     /// What it was compiled by.
     pub compiler: String,
+    /// Version of the protocol of its disks.
+    #[serde(default = "first_protocol")]
+    pub disk_protocol: u32,
+}
+
+/// That of kernels which do not say it.
+const fn first_protocol() -> u32 {
+    1
 }
 
 /// Digits of the hash in the name of a kernel.
@@ -166,7 +175,8 @@ impl Cache {
         all
     }
 
-    /// The one to take where none is named: full before trimmed, then the latest built.
+    /// The one to take where none is named, of those whose disks this program can serve: full
+    /// before trimmed, then the latest built.
     #[must_use]
     pub fn preferred(&self) -> Option<Kernel> {
         self.of_release("")
@@ -176,7 +186,8 @@ impl Cache {
         let built =
             |kernel: &Kernel| fs::metadata(&kernel.binary).and_then(|it| it.modified()).ok();
         let full = |kernel: &Kernel| kernel.identity.config == "full";
-        kernels.max_by_key(|kernel| (full(kernel), built(kernel)))
+        let is_served = |kernel: &Kernel| kernel.identity.disk_protocol == DISK_PROTOCOL;
+        kernels.filter(is_served).max_by_key(|kernel| (full(kernel), built(kernel)))
     }
 
     /// Takes a finished directory in; one that another process has put there meanwhile stays.
@@ -218,6 +229,7 @@ pub(super) mod tests {
             config_sha256: text(),
             hz: 250,
             compiler: text(),
+            disk_protocol: DISK_PROTOCOL,
         };
         fs::write(dir.join(BINARY), key).unwrap();
         fs::write(dir.join(IDENTITY), serde_json::to_vec(&identity).unwrap()).unwrap();
@@ -252,5 +264,20 @@ pub(super) mod tests {
         assert_eq!(cache.preferred().unwrap().identity.key, "aa");
         fs::remove_file(cache.dir().join("aa").join(BINARY)).unwrap();
         assert_eq!(cache.preferred().unwrap().identity.key, "bb");
+    }
+
+    /// It is still there, for a list and to be removed.
+    #[test]
+    fn a_kernel_of_another_disk_protocol_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path().join("kernels"));
+        put(&cache, "aa", "full");
+        let path = cache.dir().join("aa").join(IDENTITY);
+        let text = fs::read_to_string(&path).unwrap();
+        let mut identity: serde_json::Value = serde_json::from_str(&text).unwrap();
+        identity.as_object_mut().unwrap().remove("disk_protocol");
+        fs::write(&path, identity.to_string()).unwrap();
+        assert!(cache.preferred().is_none() && cache.of_release("6.1").is_none());
+        assert_eq!(cache.list().len(), 1);
     }
 }

@@ -130,7 +130,9 @@ fn the_length_of_recovery_is_of_crash_points_that_could_be_mounted() {
     for (number, found) in (1_u64..).zip(&mut run) {
         found.mount_ns = (number != 21).then_some(number * 10);
     }
-    let recovery = one(std::slice::from_ref(&run)).recovery.unwrap();
+    let figures = one(std::slice::from_ref(&run));
+    assert_eq!(figures.recovery_points, 20);
+    let recovery = figures.recovery.unwrap();
     assert_eq!((recovery.p50_ns.value, recovery.max_ns), (105.0, 200));
     let never: RunFindings =
         run.iter().cloned().map(|found| Findings { mount_ns: None, ..found }).collect();

@@ -286,6 +286,16 @@ fn deletes_and_order_are_judged() {
 }
 
 #[test]
+fn a_mount_has_a_length_where_its_disk_took_time() {
+    let oracle = Oracle::new(&ops(&[]), SEED, ALL).unwrap();
+    let timed = seen(&[]);
+    let untimed = Observation { is_untimed: true, ..timed.clone() };
+    let length_ns = |seen| oracle.judge(&state(1000), seen).mount_ns;
+    assert_eq!((length_ns(&timed), length_ns(&untimed)), (Some(9), None));
+    assert_eq!(oracle.judge(&state(1000), &untimed).mounted, Some(Rung::ReadWrite));
+}
+
+#[test]
 fn mounts_are_judged_and_foreign_input_is_counted() {
     let actions = [create(FILE, 900, Sync::FileAndDirectory)];
     let oracle = Oracle::new(&ops(&actions), SEED, ALL).unwrap();

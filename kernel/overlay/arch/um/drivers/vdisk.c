@@ -5,7 +5,11 @@
  * Each device is a connection to a model process over a unix socket. That process holds the
  * contents and says when a request completes. It is asked synchronously: while it answers, this
  * kernel stands still, so that under time-travel=inf-cpu an answer takes no virtual time, however
- * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 1 is spoken here.
+ * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 2 is spoken here.
+ *
+ * A device may answer at once: the reply to a request is its completion, and no timer is needed.
+ * Nothing but this driver changes its contents, so that small reads are made larger and what they
+ * brought is kept: a log that is read block by block costs one message in eight.
  *
  * vdisk.socket=PATH,PATH,... connects /dev/vdisk0, /dev/vdisk1, ... Relative paths start at the
  * working directory of this kernel's process.
@@ -28,13 +32,18 @@
 #error "vdisk: sources of Linux 6.9 and 6.10 are not supported; take 6.8 or older, 6.11 or newer"
 #endif
 
-#define DEVICES_MAX	8
+#define DEVICES_MAX	32
 #define DEPTH_MAX	256
 /* Requests up to this size are sent by one system call. */
 #define BUFFER_BYTES	(64 * 1024)
+/* What is kept of a device that answers at once: aligned windows, each in the one place for it. */
+#define WINDOW_BYTES	(32 * 1024)
+#define WINDOW_SECTORS	(WINDOW_BYTES >> SECTOR_SHIFT)
+#define WINDOWS		8
+#define NO_WINDOW	(~0ull)
 
 #define MAGIC		0x314b534944565346ull	/* "FSVDISK1" in little-endian order */
-#define VERSION		1
+#define VERSION		2
 #define NO_EVENT	(~0ull)
 
 enum op {
@@ -53,6 +62,7 @@ enum op {
 #define FEATURE_VOLATILE_CACHE	(1u << 0)
 #define FEATURE_FUA		(1u << 1)
 #define FEATURE_ROTATIONAL	(1u << 2)
+#define FEATURE_AT_ONCE		(1u << 3)
 
 /* How a request ended. */
 enum status { DONE = 0, IO_ERROR = 1, MEDIUM_ERROR = 2, NO_SPACE = 3, UNSUPPORTED = 4 };
@@ -108,6 +118,11 @@ struct vdisk {
 	int fd;
 	u32 depth;
 	u8 *buffer;
+	u64 capacity_sectors;
+	/* Contents of windows of a device that answers at once; else NULL. */
+	u8 *windows;
+	/* Which window is in each place: its first sector by WINDOW_SECTORS. */
+	u64 window_number[WINDOWS];
 	/* Requests that the model process has, by tag. */
 	struct request *outstanding[DEPTH_MAX];
 	/* Those that it has finished, until the lock is given back. */
@@ -245,42 +260,6 @@ static u32 flags_of(const struct request *rq)
 	return flags;
 }
 
-static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
-				   const struct blk_mq_queue_data *bd)
-{
-	struct vdisk *d = hctx->queue->queuedata;
-	struct request *rq = bd->rq;
-	int op = op_of(rq);
-	struct message m = {
-		.op = cpu_to_le32(op),
-		.tag = cpu_to_le32(rq->tag),
-		.flags = cpu_to_le32(flags_of(rq)),
-	};
-	unsigned long irq;
-	struct reply r;
-
-	if (op < 0 || rq->tag < 0 || rq->tag >= d->depth)
-		return BLK_STS_NOTSUPP;
-	if (op != OP_FLUSH) {
-		m.sector = cpu_to_le64(blk_rq_pos(rq));
-		m.bytes = cpu_to_le64(blk_rq_bytes(rq));
-	}
-	blk_mq_start_request(rq);
-	spin_lock_irqsave(&d->lock, irq);
-	m.now_ns = cpu_to_le64(ktime_get_ns());
-	d->outstanding[rq->tag] = rq;
-	if (op == OP_WRITE)
-		send_write(d, &m, rq);
-	else
-		send_all(d, &m, sizeof(m));
-	receive_reply(d, &r);
-	if (r.completions)
-		protocol_broken(d, "completions of a submission:", le32_to_cpu(r.completions));
-	arm(d, le64_to_cpu(r.next_event_ns));
-	spin_unlock_irqrestore(&d->lock, irq);
-	return BLK_STS_OK;
-}
-
 static blk_status_t status_of(struct vdisk *d, u32 status)
 {
 	switch (status) {
@@ -297,6 +276,144 @@ static blk_status_t status_of(struct vdisk *d, u32 status)
 	default:
 		protocol_broken(d, "status", status);
 	}
+}
+
+/* What a request changes is not kept. */
+static void forget(struct vdisk *d, u64 sector, u64 bytes)
+{
+	u64 first = sector / WINDOW_SECTORS;
+	u64 last = (sector + (bytes >> SECTOR_SHIFT) - 1) / WINDOW_SECTORS;
+	u32 i;
+
+	for (i = 0; bytes && i < WINDOWS; i++)
+		if (d->window_number[i] >= first && d->window_number[i] <= last)
+			d->window_number[i] = NO_WINDOW;
+}
+
+/* The completion in the reply to a request of a device that answers at once. */
+static blk_status_t completed_at_once(struct vdisk *d, u32 tag, u32 expected)
+{
+	struct completion_entry e;
+	blk_status_t status;
+	struct reply r;
+
+	receive_reply(d, &r);
+	if (le32_to_cpu(r.completions) != 1)
+		protocol_broken(d, "completions of a request that is done at once:",
+				le32_to_cpu(r.completions));
+	receive_all(d, &e, sizeof(e));
+	if (le32_to_cpu(e.tag) != tag)
+		protocol_broken(d, "completion of another tag:", le32_to_cpu(e.tag));
+	status = status_of(d, le32_to_cpu(e.status));
+	if (le32_to_cpu(e.data_bytes) != (status ? 0 : expected))
+		protocol_broken(d, "bytes of data:", le32_to_cpu(e.data_bytes));
+	return status;
+}
+
+static void copy_from_window(struct request *rq, const u8 *from)
+{
+	struct req_iterator it;
+	struct bio_vec part;
+
+	rq_for_each_segment(part, rq, it) {
+		memcpy(page_address(part.bv_page) + part.bv_offset, from, part.bv_len);
+		from += part.bv_len;
+	}
+}
+
+/* A read that lies in one window. */
+static blk_status_t read_window(struct vdisk *d, struct message *m, struct request *rq)
+{
+	u64 number = blk_rq_pos(rq) / WINDOW_SECTORS;
+	u64 first = number * WINDOW_SECTORS;
+	u32 place = number % WINDOWS;
+	u8 *data = d->windows + place * WINDOW_BYTES;
+	u32 bytes = min_t(u64, WINDOW_SECTORS, d->capacity_sectors - first) << SECTOR_SHIFT;
+	blk_status_t status;
+
+	if (d->window_number[place] != number) {
+		d->window_number[place] = NO_WINDOW;
+		m->sector = cpu_to_le64(first);
+		m->bytes = cpu_to_le64(bytes);
+		send_all(d, m, sizeof(*m));
+		status = completed_at_once(d, rq->tag, bytes);
+		if (status)
+			return status;
+		receive_all(d, data, bytes);
+		d->window_number[place] = number;
+	}
+	copy_from_window(rq, data + ((blk_rq_pos(rq) - first) << SECTOR_SHIFT));
+	return BLK_STS_OK;
+}
+
+static bool is_in_a_window(const struct request *rq)
+{
+	u64 last = blk_rq_pos(rq) + blk_rq_sectors(rq) - 1;
+
+	return blk_rq_sectors(rq) && blk_rq_pos(rq) / WINDOW_SECTORS == last / WINDOW_SECTORS;
+}
+
+/* Carries a request out; the lock is held. */
+static blk_status_t do_at_once(struct vdisk *d, int op, struct message *m, struct request *rq)
+{
+	blk_status_t status;
+
+	if (op == OP_READ && is_in_a_window(rq))
+		return read_window(d, m, rq);
+	if (op != OP_READ && op != OP_FLUSH)
+		forget(d, blk_rq_pos(rq), blk_rq_bytes(rq));
+	if (op == OP_WRITE)
+		send_write(d, m, rq);
+	else
+		send_all(d, m, sizeof(*m));
+	status = completed_at_once(d, rq->tag, op == OP_READ ? blk_rq_bytes(rq) : 0);
+	if (op == OP_READ && !status)
+		receive_read(d, rq);
+	return status;
+}
+
+static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
+				   const struct blk_mq_queue_data *bd)
+{
+	struct vdisk *d = hctx->queue->queuedata;
+	struct request *rq = bd->rq;
+	int op = op_of(rq);
+	struct message m = {
+		.op = cpu_to_le32(op),
+		.tag = cpu_to_le32(rq->tag),
+		.flags = cpu_to_le32(flags_of(rq)),
+	};
+	blk_status_t status;
+	unsigned long irq;
+	struct reply r;
+
+	if (op < 0 || rq->tag < 0 || rq->tag >= d->depth)
+		return BLK_STS_NOTSUPP;
+	if (op != OP_FLUSH) {
+		m.sector = cpu_to_le64(blk_rq_pos(rq));
+		m.bytes = cpu_to_le64(blk_rq_bytes(rq));
+	}
+	blk_mq_start_request(rq);
+	spin_lock_irqsave(&d->lock, irq);
+	m.now_ns = cpu_to_le64(ktime_get_ns());
+	if (d->windows) {
+		status = do_at_once(d, op, &m, rq);
+		spin_unlock_irqrestore(&d->lock, irq);
+		/* The lock is free: an ending request may submit the next. */
+		blk_mq_end_request(rq, status);
+		return BLK_STS_OK;
+	}
+	d->outstanding[rq->tag] = rq;
+	if (op == OP_WRITE)
+		send_write(d, &m, rq);
+	else
+		send_all(d, &m, sizeof(m));
+	receive_reply(d, &r);
+	if (r.completions)
+		protocol_broken(d, "completions of a submission:", le32_to_cpu(r.completions));
+	arm(d, le64_to_cpu(r.next_event_ns));
+	spin_unlock_irqrestore(&d->lock, irq);
+	return BLK_STS_OK;
 }
 
 /* One completion, and the data of a read. */
@@ -351,11 +468,24 @@ static enum hrtimer_restart vdisk_timer(struct hrtimer *timer)
 static const struct blk_mq_ops vdisk_mq_ops = { .queue_rq = vdisk_queue_rq };
 static const struct block_device_operations vdisk_fops = { .owner = THIS_MODULE };
 
+static int make_windows(struct vdisk *d)
+{
+	u32 i;
+
+	d->windows = kmalloc(WINDOWS * WINDOW_BYTES, GFP_KERNEL);
+	if (!d->windows)
+		return -ENOMEM;
+	for (i = 0; i < WINDOWS; i++)
+		d->window_number[i] = NO_WINDOW;
+	return 0;
+}
+
 static int greet(struct vdisk *d, struct description *about)
 {
 	struct message m = { .op = cpu_to_le32(OP_HELLO), .bytes = cpu_to_le64(VERSION) };
 	struct reply r;
-	u32 depth;
+	u32 depth, transfer_min;
+	bool is_at_once;
 
 	send_all(d, &m, sizeof(m));
 	receive_reply(d, &r);
@@ -366,16 +496,19 @@ static int greet(struct vdisk *d, struct description *about)
 		return -EPROTO;
 	}
 	depth = le32_to_cpu(about->queue_depth);
+	is_at_once = le32_to_cpu(about->features) & FEATURE_AT_ONCE;
+	transfer_min = is_at_once ? WINDOW_BYTES : PAGE_SIZE;
 	if (!depth || depth > DEPTH_MAX || !about->capacity_sectors || !about->segments_max ||
 	    !is_power_of_2(le32_to_cpu(about->logical_block_bytes)) ||
 	    le32_to_cpu(about->logical_block_bytes) < SECTOR_SIZE ||
 	    le32_to_cpu(about->logical_block_bytes) > PAGE_SIZE ||
-	    le32_to_cpu(about->transfer_max_bytes) < PAGE_SIZE) {
+	    le32_to_cpu(about->transfer_max_bytes) < transfer_min) {
 		pr_err("%s: describes a device that cannot be\n", d->path);
 		return -EINVAL;
 	}
 	d->depth = depth;
-	return 0;
+	d->capacity_sectors = le64_to_cpu(about->capacity_sectors);
+	return is_at_once ? make_windows(d) : 0;
 }
 
 #ifdef LIMITS_COME_WITH_DISK
@@ -495,6 +628,7 @@ static int connect_device(int index)
 		return 0;
 	os_close_file(d->fd);
 free:
+	kfree(d->windows);
 	kfree(d->buffer);
 	kfree(d);
 	return error;
