@@ -92,6 +92,25 @@ impl LoopDevice {
     /// # Errors
     /// When there is no free device, or no right to one.
     pub fn attach(image: &File, image_path: &Path) -> Result<Self, TargetError> {
+        Self::attach_with(image, image_path, configure)
+    }
+
+    /// The same, and the image is read and written through the page cache.
+    ///
+    /// # Errors
+    /// As [`attach`](Self::attach).
+    pub(crate) fn attach_cached(image: &File, image_path: &Path) -> Result<Self, TargetError> {
+        let configure = |device: &File, image: &File, path: &Path| {
+            configure_with(device, image, path, LO_FLAGS_AUTOCLEAR)
+        };
+        Self::attach_with(image, image_path, configure)
+    }
+
+    fn attach_with(
+        image: &File,
+        image_path: &Path,
+        configure: impl Fn(&File, &File, &Path) -> io::Result<()>,
+    ) -> Result<Self, TargetError> {
         let control_path = Path::new("/dev/loop-control");
         let control = open(control_path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| TargetError::io("open", control_path, error))?;

@@ -25,6 +25,15 @@ pub struct ServedDisk {
     pub is_beside_another: bool,
 }
 
+impl ServedDisk {
+    /// Whether the kernel may keep its contents in the page cache, and read ahead. That changes
+    /// when requests come, so that it is for contents which take no time alone.
+    #[must_use]
+    pub fn is_cached(&self) -> bool {
+        self.states_dir.is_some()
+    }
+}
+
 /// What was served since the last question that began a new count.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -194,6 +194,8 @@ pub(super) struct HeldDisk {
     file: Option<File>,
     mount: Option<OwnedFd>,
     server: Partner,
+    /// See [`ServedDisk::is_cached`].
+    is_cached: bool,
 }
 
 impl HeldDisk {
@@ -215,7 +217,8 @@ impl HeldDisk {
             let problem = format!("the process that is to serve it: {answer}");
             return Err(TargetError::state(Path::new("vdisk"), problem, ""));
         }
-        let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+        let direct = if told.is_cached() { OFlags::empty() } else { OFlags::DIRECT };
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | direct;
         let file = openat(&mount, told.socket.as_str(), flags, Mode::empty())
             .map_err(|error| TargetError::io("open", Path::new("the file of vdisk"), error))?;
         Ok(Self {
@@ -224,16 +227,21 @@ impl HeldDisk {
             file: Some(file.into()),
             mount: Some(mount),
             server,
+            is_cached: told.is_cached(),
         })
     }
 
     pub(super) fn attach(&mut self, name: &str) -> Result<(), TargetError> {
         let Some(file) = &self.file else { return Ok(()) };
-        let device = LoopDevice::attach(file, Path::new(name))?;
+        let device = if self.is_cached {
+            LoopDevice::attach_cached(file, Path::new(name))?
+        } else {
+            LoopDevice::attach(file, Path::new(name))?
+        };
         let direct_io = device.direct_io();
         let path = device.path().to_owned();
         self.loop_device = Some(device);
-        if direct_io {
+        if direct_io || self.is_cached {
             return Ok(());
         }
         Err(TargetError::state(

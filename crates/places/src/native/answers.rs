@@ -1,8 +1,9 @@
 //! The process that serves one disk: what it is told, what it is asked, when it ends.
 
 use super::NativeError;
-use super::serve::{Served, serve};
+use super::serve::{Served, contents_changed, serve};
 use super::states::{States, write_log};
+use super::wire::ServedFile;
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -75,7 +76,8 @@ fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
     let address = SocketAddr::from_abstract_name(told.socket.as_bytes());
     let listener = address.and_then(|address| UnixListener::bind_addr(&address));
     let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
-    let shared = Arc::new(Mutex::new(Served::new(told.size_bytes, told.is_beside_another)));
+    let file = ServedFile { size_bytes: told.size_bytes, is_cached: told.is_cached() };
+    let shared = Arc::new(Mutex::new(Served::new(file, told.is_beside_another)));
     Ok(Begun { shared, told, states, listener })
 }
 
@@ -170,7 +172,12 @@ fn exchange(shared: &Mutex<Served>, disk: Box<dyn Disk>) -> String {
         let mut served = locked(shared);
         if !served.is_busy() {
             served.exchange(disk);
-            return "ok".to_owned();
+            let is_cached = served.file.is_cached;
+            drop(served);
+            return match is_cached.then(|| contents_changed(io::stdout().as_fd())) {
+                None | Some(Ok(())) => "ok".to_owned(),
+                Some(Err(error)) => format!("the page cache of the disk: {error}"),
+            };
         }
         drop(served);
         if began.elapsed() > IDLE_LIMIT {

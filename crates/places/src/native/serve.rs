@@ -1,7 +1,7 @@
 //! Requests of the kernel, carried to the disk, and its completions, carried back in their time.
 
 use super::lateness::Lateness;
-use super::wire::{self, Asked, TRANSFER_MAX_BYTES, What, errno};
+use super::wire::{self, Asked, ServedFile, TRANSFER_MAX_BYTES, What, errno};
 use crate::disk::{Disk, Op, Request, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -29,7 +29,7 @@ pub(super) struct Served {
     pub(super) began: Instant,
     /// The same in ns of CLOCK_MONOTONIC.
     pub(super) began_ns: u64,
-    pub(super) size_bytes: u64,
+    pub(super) file: ServedFile,
     /// Who waits awake takes the time of another disk's process.
     is_beside_another: bool,
     /// By tag.
@@ -58,13 +58,13 @@ struct Waiting {
 }
 
 impl Served {
-    pub(super) fn new(size_bytes: u64, is_beside_another: bool) -> Self {
+    pub(super) fn new(file: ServedFile, is_beside_another: bool) -> Self {
         Self {
             disk: None,
             late: Lateness::default(),
             began: Instant::now(),
             began_ns: 0,
-            size_bytes,
+            file,
             is_beside_another,
             taken: Vec::new(),
             free: Vec::new(),
@@ -96,7 +96,7 @@ impl Served {
 
     /// Takes one request; `false` at the end.
     fn take(&mut self, fuse: BorrowedFd<'_>, bytes: &[u8]) -> bool {
-        let Some(Asked { unique, what }) = wire::decoded(bytes, self.size_bytes) else {
+        let Some(Asked { unique, what }) = wire::decoded(bytes, self.file) else {
             return true;
         };
         let sector = |at: u64| at / 512;
@@ -126,7 +126,7 @@ impl Served {
         };
         let request = request(op, sector(at), len);
         let is_whole = at.is_multiple_of(512) && len.is_multiple_of(512);
-        if !is_whole || at.saturating_add(len) > self.size_bytes {
+        if !is_whole || at.saturating_add(len) > self.file.size_bytes {
             return answer(fuse, unique, errno::EINVAL, &[]);
         }
         if self.disk.is_none() {
@@ -157,7 +157,7 @@ impl Served {
         let has_discard = disk.description().discard_max_sectors > 0;
         let end = at.saturating_add(bytes);
         let is_whole = at.is_multiple_of(512) && bytes.is_multiple_of(512);
-        if bytes == 0 || !is_whole || end > self.size_bytes {
+        if bytes == 0 || !is_whole || end > self.file.size_bytes {
             return answer(fuse, unique, errno::EINVAL, &[]);
         }
         if self.late.served.error.is_some() {
@@ -336,6 +336,15 @@ fn answer(fuse: BorrowedFd<'_>, unique: u64, error: i32, body: &[u8]) -> bool {
     let head = wire::reply(unique, error, body.len());
     let _ = rustix::io::writev(fuse, &[IoSlice::new(&head), IoSlice::new(body)]);
     true
+}
+
+/// Tells the kernel that the file has other contents; nobody uses it.
+pub(super) fn contents_changed(fuse: BorrowedFd<'_>) -> Result<(), Errno> {
+    match rustix::io::write(fuse, &wire::contents_changed()) {
+        // The kernel has nothing of it.
+        Ok(_) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Serves until the kernel lets go.

@@ -16,6 +16,18 @@ const ASYNC_DIO: u32 = 1 << 15;
 const MAX_PAGES: u32 = 1 << 22;
 /// Of the open file: no page cache, and writes beside each other.
 const OPEN_FLAGS: u32 = 1 | 1 << 6;
+/// How far the kernel may read ahead of a file that is in the page cache.
+const READ_AHEAD_BYTES: u32 = 128 << 10;
+/// Code of a notification that contents have changed.
+const INVALIDATE_INODE: u32 = 2;
+
+/// The file as its kernel sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ServedFile {
+    pub(super) size_bytes: u64,
+    /// What is read of it stays in the page cache, and more than was asked for is read.
+    pub(super) is_cached: bool,
+}
 const PUNCH_HOLE: u32 = 2;
 const ZERO_RANGE: u32 = 16;
 
@@ -56,7 +68,8 @@ pub(super) enum What<'a> {
 }
 
 /// Reads a request; `None` where it is none.
-pub(super) fn decoded(bytes: &[u8], size_bytes: u64) -> Option<Asked<'_>> {
+pub(super) fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
+    let ServedFile { size_bytes, is_cached } = file;
     let opcode = word(bytes, 4)?;
     let (unique, node) = (long(bytes, 8)?, long(bytes, 16)?);
     let body = bytes.get(HEADER_BYTES..)?;
@@ -68,7 +81,7 @@ pub(super) fn decoded(bytes: &[u8], size_bytes: u64) -> Option<Asked<'_>> {
         // GETATTR, SETATTR: it has one size and one mode.
         3 | 4 => What::Answer(attributes(node, size_bytes)),
         // OPEN, OPENDIR.
-        14 => What::Answer(opened(OPEN_FLAGS)),
+        14 => What::Answer(opened(if is_cached { 0 } else { OPEN_FLAGS })),
         27 => What::Answer(opened(0)),
         15 => What::Read { at: long(body, 8)?, bytes: usize::try_from(word(body, 16)?).ok()? },
         16 => {
@@ -79,7 +92,7 @@ pub(super) fn decoded(bytes: &[u8], size_bytes: u64) -> Option<Asked<'_>> {
         // RELEASE, FLUSH (of close, not of the disk), RELEASEDIR.
         18 | 25 | 29 => What::Answer(Vec::new()),
         20 => What::Flush,
-        26 => What::Answer(init()),
+        26 => What::Answer(init(if is_cached { READ_AHEAD_BYTES } else { 0 })),
         38 => What::End,
         43 => {
             let (at, bytes, mode) = (long(body, 8)?, long(body, 16)?, word(body, 24)?);
@@ -113,6 +126,16 @@ pub(super) fn reply(unique: u64, error: i32, bytes: usize) -> [u8; 16] {
     head
 }
 
+/// Tells the kernel that everything that it has of the file in the page cache is old.
+pub(super) fn contents_changed() -> [u8; 40] {
+    let mut bytes = [0; 40];
+    bytes[0] = 40;
+    bytes[4..8].copy_from_slice(&INVALIDATE_INODE.to_le_bytes());
+    bytes[16..24].copy_from_slice(&FILE_NODE.to_le_bytes());
+    // From the first byte; without a length: to the last.
+    bytes
+}
+
 /// The body of a reply to a write.
 pub(super) fn written(bytes: usize) -> [u8; 8] {
     (bytes as u64).to_le_bytes()
@@ -126,10 +149,10 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-fn init() -> Vec<u8> {
+fn init(read_ahead_bytes: u32) -> Vec<u8> {
     let mut body = Vec::with_capacity(64);
-    // Version 7.31; no read-ahead.
-    for value in [7, 31, 0, ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES] {
+    // Version 7.31.
+    for value in [7, 31, read_ahead_bytes, ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES] {
         body.extend(u32::to_le_bytes(value));
     }
     for value in [BACKGROUND, BACKGROUND] {
@@ -187,6 +210,8 @@ fn opened(flags: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    const FILE: ServedFile = ServedFile { size_bytes: 8192, is_cached: false };
+
     fn message(opcode: u32, node: u64, body: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..8].copy_from_slice(&opcode.to_le_bytes());
@@ -198,7 +223,7 @@ mod tests {
 
     fn what(opcode: u32, body: &[u8]) -> String {
         let bytes = message(opcode, 2, body);
-        let asked = decoded(&bytes, 8192).unwrap();
+        let asked = decoded(&bytes, FILE).unwrap();
         assert_eq!(asked.unique, 7);
         format!("{:?}", asked.what)
     }
@@ -212,7 +237,7 @@ mod tests {
         body.extend([5, 6]);
         assert_eq!(what(16, &body), "Write { at: 4096, data: [5, 6] }");
         body.pop();
-        assert_eq!(decoded(&message(16, 2, &body), 8192), None, "a write that is cut");
+        assert_eq!(decoded(&message(16, 2, &body), FILE), None, "a write that is cut");
         assert_eq!(what(20, &[0; 16]), "Flush");
         let mut body = [0; 32];
         (body[9], body[17], body[24]) = (16, 16, 3);
@@ -221,13 +246,13 @@ mod tests {
         assert_eq!(what(43, &body), "Zero { at: 4096, bytes: 4096, may_discard: false }");
         body[24] = 0;
         assert_eq!(what(43, &body), "Fails(95)");
-        assert_eq!(decoded(&[0; 20], 8192), None);
+        assert_eq!(decoded(&[0; 20], FILE), None);
     }
 
     /// Sizes are those of `linux/fuse.h`.
     #[test]
     fn replies_have_the_sizes_of_the_protocol() {
-        let size = |opcode, body: &[u8]| match decoded(&message(opcode, 2, body), 8192) {
+        let size = |opcode, body: &[u8]| match decoded(&message(opcode, 2, body), FILE) {
             Some(Asked { what: What::Answer(body), .. }) => body.len(),
             other => panic!("{other:?}"),
         };
@@ -235,6 +260,13 @@ mod tests {
             [size(26, &[]), size(1, b"disk\0"), size(3, &[]), size(14, &[])],
             [64, 128, 104, 16]
         );
+        let cached = ServedFile { is_cached: true, ..FILE };
+        let answer = |opcode, file| match decoded(&message(opcode, 2, &[]), file) {
+            Some(Asked { what: What::Answer(body), .. }) => body,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((answer(14, FILE)[8], answer(14, cached)[8]), (0b100_0001, 0));
+        assert_eq!((answer(26, FILE)[8..12].to_vec(), answer(26, cached)[10]), (vec![0; 4], 2));
         assert_eq!(what(99, &[]), "Fails(38)");
         assert_eq!(reply(7, 5, 0)[..9], [16, 0, 0, 0, 251, 255, 255, 255, 7]);
     }
