@@ -68,6 +68,17 @@ impl Template {
         self.parts.iter().any(|part| !matches!(part, Part::Text(_) | Part::Dir))
     }
 
+    /// Whether its names mean nothing to make and a shell, which take them as they are in the
+    /// recipes of a Makefile.
+    pub(crate) fn is_plain(&self) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
+        let mut texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text),
+            _ => None,
+        });
+        texts.all(|text| text.chars().all(plain))
+    }
+
     /// Appends the name of number `number` (from 0) in the directory called `dir`; `salt` is its
     /// own for each file.
     pub(crate) fn write(&self, number: u64, dir: &str, salt: u64, out: &mut String) {

@@ -86,6 +86,14 @@ pub enum Kind {
     Wav,
 }
 
+impl Kind {
+    /// Whether it is a part of what the Makefile of [`Kind::CMakefile`] builds.
+    #[must_use]
+    pub fn is_compiled(&self) -> bool {
+        matches!(self, Self::C | Self::CMain | Self::CHeader | Self::CMakefile)
+    }
+}
+
 /// For people: `text`, `head of jpeg, random`, `ebuild, 12 % hashes`.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

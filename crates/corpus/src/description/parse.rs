@@ -100,10 +100,30 @@ impl Description {
         for (number, class) in self.classes.iter().enumerate() {
             entries = entries.saturating_add(class.check(number, &groups)?);
         }
+        self.check_what_is_compiled()?;
         let scaled = entries as f64 * self.scale;
         if entries > MOST || scaled > MOST as f64 {
             let what = format!("{scaled:.0} directories and files are more than {MOST}");
             return fault(None, "scale", what, "make fewer, or a smaller `scale`");
+        }
+        Ok(())
+    }
+
+    /// Names of what is compiled come into the recipes of its Makefile: a description must not be
+    /// a way to write commands.
+    fn check_what_is_compiled(&self) -> Checked {
+        if !self.classes.iter().any(|class| class.contents.is_compiled()) {
+            return Ok(());
+        }
+        let dirs = self.dirs.iter().enumerate().map(|(at, one)| (("dirs", at), &one.names));
+        let classes = self.classes.iter().enumerate().map(|(at, one)| (("class", at), &one.names));
+        for (table, names) in dirs.chain(classes) {
+            let is_plain = |text: &String| Template::parse(text).is_ok_and(|it| it.is_plain());
+            if let Some(odd) = names.templates().iter().find(|text| !is_plain(text)) {
+                let what = format!("{odd:?} is in a tree that is compiled");
+                let remedy = "use letters, digits and . _ - + beside {n} and the like";
+                return fault(Some(table), "names", what, remedy);
+            }
         }
         Ok(())
     }

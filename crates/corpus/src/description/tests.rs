@@ -97,3 +97,25 @@ fn errors_name_the_line_what_is_wrong_and_what_to_do() {
         Description::parse("schema = 1\nname = \"a\"\ntitle = \"A\"\nseed = 1\nclass = []", "a");
     assert!(none.unwrap_err().to_string().contains("add a `[[class]]`"));
 }
+
+/// A file's name is in the recipe that compiles it, for make and then for a shell.
+#[test]
+fn names_of_what_is_compiled_are_no_commands() {
+    let tree = |dir: &str, file: &str| {
+        format!(
+            "schema = 1\nname = \"a\"\ntitle = \"A\"\nseed = 1\n[[dirs]]\nname = \"src\"\ncount = 1\n\
+             names = {dir:?}\n[[class]]\nname = \"makefile\"\ncount = 1\nnames = \"Makefile\"\n\
+             size_bytes = 2000\ncontents = \"c-makefile\"\n[[class]]\nname = \"source\"\n\
+             in = \"src\"\ncount = 1\nnames = {file:?}\nsize_bytes = 3000\ncontents = \"c\"\n"
+        )
+    };
+    Description::parse(&tree("src", "{word}-{n:3}_a+b.c"), "a").unwrap();
+    for odd in ["x;touch$IFS{n}.c", "`id`.c", "$(shell id).c", "a b.c", "a\tb.c", "a:b.c", "#.c"] {
+        let error = Description::parse(&tree("src", odd), "a").unwrap_err().to_string();
+        assert!(error.contains("is in a tree that is compiled"), "{odd}: {error}");
+    }
+    let error = Description::parse(&tree("src;id", "a.c"), "a").unwrap_err().to_string();
+    assert!(error.starts_with("a:8: ") && error.contains("use letters, digits"), "{error}");
+    let data = tree("a b", "`id`.c").replace("c-makefile", "text").replace("\"c\"", "\"text\"");
+    Description::parse(&data, "a").unwrap();
+}
