@@ -9,7 +9,8 @@ use crate::{cache, fiemap, image, leftovers, reopen};
 use fsarena_filesystems::{FileSystem, FsError, MountPlan, external};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
-use fsarena_process::cmd::{self, Ran};
+use fsarena_process::cmd::{self, Conditions, Ran};
+use fsarena_process::limits::Limits;
 use rustix::fs::{Mode, OFlags, open};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -225,14 +226,17 @@ fn fits(target: &TargetSpec, driver: &dyn FileSystem) -> Result<(), TargetError>
 }
 
 fn run_tool(driver: &dyn FileSystem, program: &str, args: &[String]) -> Result<Ran, TargetError> {
-    let tool = if program.starts_with('/') {
-        PathBuf::from(program)
+    // The shell of a `create` command, which may write whatever image it likes.
+    let (tool, limits) = if program.starts_with('/') {
+        (PathBuf::from(program), Limits::of_writer())
     } else {
         let package = || driver.tools().into_iter().find(|need| need.program == program)?.package;
         let missing = || FsError::MissingTool { program: program.to_owned(), package: package() };
-        cmd::find(program).ok_or_else(missing)?.path
+        (cmd::find(program).ok_or_else(missing)?.path, Limits::of_tool())
     };
-    Ok(cmd::run_with(&tool, args, driver.mkfs_env(), COMMAND_LIMIT)?)
+    let conditions =
+        Conditions { env: driver.mkfs_env(), limits, ..Conditions::within(COMMAND_LIMIT) };
+    Ok(cmd::run_with(&tool, args, &conditions)?)
 }
 
 /// Overwrites signatures; the parts of a disk of the user's go with their table.

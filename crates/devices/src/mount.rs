@@ -16,7 +16,8 @@ use crate::reopen;
 use crate::settle::nanos;
 use fsarena_filesystems::{FsError, MountPlan, external};
 use fsarena_model::spec::TargetSpec;
-use fsarena_process::cmd;
+use fsarena_process::cmd::{self, Conditions};
+use fsarena_process::limits::Limits;
 use rustix::mount::{UnmountFlags, unmount};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -153,7 +154,8 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
         }
         MountPlan::Commands { mount, unmount, .. } => {
             let command = external::fill_mount_point(mount, &mnt);
-            if let Err(error) = cmd::shell(&command, COMMAND_LIMIT) {
+            // A daemon that it leaves behind is what is measured.
+            if let Err(error) = cmd::shell_with(&command, Limits::NONE, COMMAND_LIMIT) {
                 // It may have got half way.
                 let _ = unmount_quietly(&mnt, before);
                 return Err(error.into());
@@ -222,7 +224,9 @@ fn kernel_mount(
         args.extend([OsStr::new("-o"), OsStr::new(&joined)]);
     }
     args.extend([OsStr::new("--"), OsStr::new(source), mnt.as_os_str()]);
-    match cmd::run(&tool.path, &args, COMMAND_LIMIT) {
+    // mount(8) allocates next to nothing, and what it says of memory is the kernel's word.
+    let conditions = Conditions { limits: Limits::NONE, ..Conditions::within(COMMAND_LIMIT) };
+    match cmd::run_with(&tool.path, &args, &conditions) {
         Ok(_) => Ok(()),
         Err(cmd::CmdError::Failed { last_lines, .. }) => Err(TargetError::Mount {
             fstype: fstype.to_owned(),

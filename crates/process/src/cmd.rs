@@ -1,10 +1,11 @@
-//! External programs: found by absolute path, run with a fixed environment, output captured,
-//! killed at a time limit.
+//! External programs: found by absolute path, run with a fixed environment, output captured, ended
+//! by limits of time, output, memory and file size.
 //!
 //! Output goes to anonymous memory files, not pipes: a daemon that a command leaves behind may
 //! hold them open for as long as it likes. A program dies with the thread that started it.
 
 use crate::child::end_with_parent;
+use crate::limits::{BrokenLimit, Limits, is_ended_by_file_size, peak_bytes};
 use crate::trust::{is_root_of_machine, untrusted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -166,53 +167,80 @@ pub enum CmdError {
         /// Program and arguments.
         command: String,
     },
+    /// It was refused memory, or killed over the size of a file.
+    #[error("{command}: {limit}{}; {}", tail(last_lines), limit.remedy())]
+    BrokenLimit {
+        /// Program and arguments.
+        command: String,
+        limit: BrokenLimit,
+        /// Last lines of what it said.
+        last_lines: String,
+    },
 }
 
 fn tail(lines: &str) -> String {
     if lines.is_empty() { String::new() } else { format!(": {lines}") }
 }
 
-/// Runs a program and waits for its end.
+/// How a program is run.
+#[derive(Clone, Copy)]
+pub struct Conditions<'a> {
+    /// In its environment beside what every tool has.
+    pub env: &'a [(&'a str, &'a str)],
+    pub limits: Limits,
+    /// It is killed when this has passed.
+    pub timeout: Duration,
+    /// It is killed soon after this says so.
+    pub stop: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Conditions<'_> {
+    /// Those of a tool that writes no large file.
+    #[must_use]
+    pub fn within(timeout: Duration) -> Self {
+        Self { env: &[], limits: Limits::of_tool(), timeout, stop: None }
+    }
+}
+
+/// Runs a tool that writes no large file, and waits for its end.
 ///
 /// `LC_ALL=C`, nothing on standard input, output captured; killed with its process group when
 /// `timeout` has passed or when the calling thread dies.
 ///
 /// # Errors
-/// When it cannot be started, fails, or does not end in time.
+/// When it cannot be started, fails, does not end in time or breaks a limit.
 pub fn run<S: AsRef<OsStr>>(tool: &Path, args: &[S], timeout: Duration) -> Result<Ran, CmdError> {
-    run_with(tool, args, &[], timeout)
+    run_with(tool, args, &Conditions::within(timeout))
 }
 
-/// Runs a program likewise, with these variables in its environment too.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_with<S: AsRef<OsStr>>(
-    tool: &Path,
-    args: &[S],
-    env: &[(&str, &str)],
-    timeout: Duration,
-) -> Result<Ran, CmdError> {
-    let mut command = Command::new(tool);
-    command.args(args).envs(env.iter().copied());
-    let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
-    run_command(command, shown, timeout, None)
-}
-
-/// Runs a program likewise, and kills it with its process group soon after `stop` says so.
+/// Runs a program likewise, under these conditions.
 ///
 /// # Errors
 /// As [`run`], and [`CmdError::Stopped`].
+pub fn run_with<S: AsRef<OsStr>>(
+    tool: &Path,
+    args: &[S],
+    conditions: &Conditions<'_>,
+) -> Result<Ran, CmdError> {
+    let mut command = Command::new(tool);
+    command.args(args).envs(conditions.env.iter().copied());
+    let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
+    run_command(command, shown, conditions)
+}
+
+/// Runs a program that writes files of any size likewise, and kills it with its process group soon
+/// after `stop` says so.
+///
+/// # Errors
+/// As [`run_with`].
 pub fn run_until<S: AsRef<OsStr>>(
     tool: &Path,
     args: &[S],
     timeout: Duration,
     stop: &dyn Fn() -> bool,
 ) -> Result<Ran, CmdError> {
-    let mut command = Command::new(tool);
-    command.args(args);
-    let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
-    run_command(command, shown, timeout, Some(stop))
+    let limits = Limits::of_writer();
+    run_with(tool, args, &Conditions { limits, stop: Some(stop), ..Conditions::within(timeout) })
 }
 
 /// Starts a program that may live on by itself, such as one that shows something: in a process
@@ -251,14 +279,22 @@ pub fn start<S: AsRef<OsStr>>(
     Ok(())
 }
 
-/// Runs a shell command of an external file system, likewise.
+/// Runs a shell command of an external file system likewise, which may write files of any size.
 ///
 /// # Errors
 /// As [`run`].
 pub fn shell(command: &str, timeout: Duration) -> Result<Ran, CmdError> {
+    shell_with(command, Limits::of_writer(), timeout)
+}
+
+/// Runs a shell command with these limits.
+///
+/// # Errors
+/// As [`run`].
+pub fn shell_with(command: &str, limits: Limits, timeout: Duration) -> Result<Ran, CmdError> {
     let mut process = Command::new("/bin/sh");
     process.args(["-c", command]);
-    run_command(process, command.to_owned(), timeout, None)
+    run_command(process, command.to_owned(), &Conditions { limits, ..Conditions::within(timeout) })
 }
 
 /// Program and arguments as text for people: what is not plain is quoted.
@@ -281,16 +317,18 @@ pub fn quoted(text: &str) -> String {
 fn run_command(
     mut command: Command,
     shown: String,
-    timeout: Duration,
-    stop: Option<&dyn Fn() -> bool>,
+    &Conditions { limits, timeout, stop, .. }: &Conditions<'_>,
 ) -> Result<Ran, CmdError> {
     command.env("LC_ALL", "C").env("PATH", SearchPath::from_env().joined());
-    let captured = match capture(&mut command, "", Some(timeout), stop) {
+    let captured = match capture(&mut command, "", limits, Some(timeout), stop) {
         Ok(captured) => captured,
         Err(source) => return Err(CmdError::Start { command: shown, source }),
     };
-    let Captured { end, stdout, stderr, elapsed_ns } = captured;
+    let Captured { end, broken_limit, stdout, stderr, elapsed_ns } = captured;
     let last_lines = last_lines(if stderr.trim().is_empty() { &stdout } else { &stderr });
+    if let Some(limit) = broken_limit {
+        return Err(CmdError::BrokenLimit { command: shown, limit, last_lines });
+    }
     match end {
         End::Stopped => Err(CmdError::Stopped { command: shown }),
         End::TooMuchOutput => Err(CmdError::TooMuchOutput { command: shown }),
@@ -385,6 +423,8 @@ pub enum End {
 pub struct Captured {
     /// How it ended.
     pub end: End,
+    /// The limit of memory or file size that has ended it.
+    pub broken_limit: Option<BrokenLimit>,
     /// Standard output; bytes that are not UTF-8 are replaced.
     pub stdout: String,
     /// Standard error, likewise.
@@ -401,41 +441,56 @@ impl Captured {
     }
 }
 
-/// Runs `command` as it is, in `/`, with `input` on standard input; it is killed with its process
-/// group when `limit` has passed, when `stop` says so, when it prints too much, or when the calling
-/// thread dies.
+/// Runs `command` as it is but for its limits, in `/`, with `input` on standard input; it is killed
+/// with its process group when `timeout` has passed, when `stop` says so, when it prints too much,
+/// or when the calling thread dies.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
 pub fn capture(
     command: &mut Command,
     input: &str,
-    limit: Option<Duration>,
+    limits: Limits,
+    timeout: Option<Duration>,
     stop: Option<&dyn Fn() -> bool>,
 ) -> io::Result<Captured> {
     let mut streams = Streams::new(input)?;
     streams.attach(command)?;
     command.current_dir("/").process_group(0);
     end_with_parent(command, Signal::KILL);
+    limits.set(command);
     let started = Instant::now();
     let child = command.spawn()?;
-    let end = wait(child, limit, stop, &streams)?;
+    let Waited { end, peak_bytes } = wait(child, timeout, stop, &streams)?;
     let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let (stdout, stderr) = streams.read_after(end)?;
-    Ok(Captured { end, stdout, stderr, elapsed_ns })
+    let broken_limit = match end {
+        End::Ended(status) => limits
+            .broken(status, peak_bytes, &stderr)
+            .or_else(|| limits.broken(status, peak_bytes, &stdout)),
+        _ => None,
+    };
+    Ok(Captured { end, broken_limit, stdout, stderr, elapsed_ns })
 }
 
-/// Waits for the end; the whole group is killed when the limit has passed, `stop` says so, or the
+/// How a program was waited for.
+pub(crate) struct Waited {
+    pub end: End,
+    /// Most memory that it, or one that it has waited for, has had at once.
+    pub peak_bytes: u64,
+}
+
+/// Waits for the end; the whole group is killed when the time has passed, `stop` says so, or the
 /// streams are too long.
 pub(crate) fn wait(
     mut child: Child,
-    limit: Option<Duration>,
+    timeout: Option<Duration>,
     stop: Option<&dyn Fn() -> bool>,
     streams: &Streams,
-) -> io::Result<End> {
+) -> io::Result<Waited> {
     let pid = Pid::from_child(&child);
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
-    let deadline = limit.map(|limit| Instant::now() + limit);
+    let deadline = timeout.map(|timeout| Instant::now() + timeout);
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let killed_for = if stop.is_some_and(|stop| stop()) {
@@ -447,14 +502,21 @@ pub(crate) fn wait(
         };
         if let Some(end) = killed_for {
             kill_group(&mut child)?;
-            return Ok(end);
+            return Ok(Waited { end, peak_bytes: 0 });
         }
         let period = if stop.is_some() { STOP_PERIOD } else { OUTPUT_PERIOD };
         let pause = Timespec::try_from(left.unwrap_or(period).min(period));
         let pause = pause.map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&pause)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return child.wait().map(End::Ended),
+            Ok(_) => {
+                let peak_bytes = peak_bytes(pid);
+                let status = child.wait()?;
+                // What it prints is in a file, too.
+                let has_overfilled = is_ended_by_file_size(status) && streams.are_too_long();
+                let end = if has_overfilled { End::TooMuchOutput } else { End::Ended(status) };
+                return Ok(Waited { end, peak_bytes });
+            }
             Err(error) => return Err(error.into()),
         }
     }

@@ -6,7 +6,7 @@
 //! needs no privilege.
 
 use crate::child;
-use crate::cmd::{Captured, End, Streams, wait};
+use crate::cmd::{Captured, Streams, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -71,16 +71,17 @@ impl Guarded<'_> {
         // The guard is in the group as long as the pipe is open: the number is still that group's.
         let _ = kill_process_group(group, Signal::KILL);
         drop(held_here);
-        let end: End = end?;
+        let end = end?.end;
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let (stdout, stderr) = streams.read_after(end)?;
-        Ok(Captured { end, stdout, stderr, elapsed_ns })
+        Ok(Captured { end, broken_limit: None, stdout, stderr, elapsed_ns })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::End;
     use std::fs;
 
     const SOON: Duration = Duration::from_secs(10);

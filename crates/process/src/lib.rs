@@ -1,5 +1,6 @@
-//! External programs: found, started without a shell, captured, limited in time and output, and
-//! ended with all they have started; namespaces in which mounts and daemons end with a process.
+//! External programs: found, started without a shell, captured, limited in time, output, memory and
+//! file size, and ended with all they have started; namespaces in which mounts and daemons end with
+//! a process.
 //!
 //! Orphans are processes that a killed parent leaves behind: the compressor of a tar, the command
 //! of a shell. They would work on, and keep the file system from being unmounted. They come to this
@@ -15,11 +16,12 @@
 pub mod child;
 pub mod cmd;
 pub mod guarded;
+pub mod limits;
 pub mod owner;
 pub mod partner;
 pub mod resident;
 pub mod script;
-mod trust;
+pub mod trust;
 
 use rustix::io::Errno;
 use rustix::process::{

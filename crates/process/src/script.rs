@@ -69,7 +69,7 @@ impl Script<'_> {
         lines.take_all()?;
         lines.finish();
         let (_, stderr) = streams.read_after(end)?;
-        Ok(Captured { end, stdout: lines.text, stderr, elapsed_ns })
+        Ok(Captured { end, broken_limit: None, stdout: lines.text, stderr, elapsed_ns })
     }
 }
 

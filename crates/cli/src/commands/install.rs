@@ -2,7 +2,8 @@
 
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_process::cmd::{self, Tool};
+use fsarena_process::cmd::{self, Conditions, Tool};
+use fsarena_process::limits::Limits;
 use std::time::Duration;
 
 /// The mirrors of Debian are slow at times, and a kernel's source is 140 MB.
@@ -21,9 +22,11 @@ pub fn installer() -> Result<Tool> {
 pub fn packages(packages: &[String]) -> Result<()> {
     let tool = installer()?;
     say!("installing {}", packages.join(", "));
-    cmd::run(&tool.path, &["update", "-q"], LIMIT)?;
+    // A package may start a service, which would inherit limits.
+    let conditions = Conditions { limits: Limits::NONE, ..Conditions::within(LIMIT) };
+    cmd::run_with(&tool.path, &["update", "-q"], &conditions)?;
     let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];
     arguments.extend(packages.iter().map(String::as_str));
-    cmd::run(&tool.path, &arguments, LIMIT)?;
+    cmd::run_with(&tool.path, &arguments, &conditions)?;
     Ok(())
 }

@@ -261,7 +261,8 @@ impl<'a> FileSystemOn<'a> {
         unmount(mnt, UnmountFlags::NOFOLLOW)
     }
 
-    /// What its check says of it, and its text; `None`: there is none. One that did not end, or was
+    /// What its check says of it, and its text; `None`: there is none, or
+    /// it had to take more than a tool may. One that did not end, or was
     /// killed, found damage.
     pub(super) fn fsck(&self) -> Option<(FsckResult, String)> {
         self.run(self.recovery.check)
@@ -276,6 +277,8 @@ impl<'a> FileSystemOn<'a> {
         let (exit_code, text) = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
             Ok(ran) => (0, [ran.stderr, ran.stdout].concat()),
             Err(CmdError::Failed { code: Some(code), last_lines, .. }) => (code, last_lines),
+            // A limit of ours, and no word about the file system.
+            Err(CmdError::BrokenLimit { .. }) => return None,
             Err(error) => (NOT_ENDED, error.to_string()),
         };
         let is_clean = fsck.clean.contains(&exit_code);

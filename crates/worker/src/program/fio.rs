@@ -24,7 +24,7 @@
 //! for each job and none for all, so there is no `own_ns` where jobs start at different times.
 
 use super::ProgramError;
-use super::find::{Program, find};
+use super::find::{Missing, Program};
 use super::lifetime::{environment, start_in_root};
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::Root;
@@ -35,15 +35,18 @@ use fsarena_engine::resources::Usage;
 use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
-use fsarena_process::cmd::{Streams, capture};
+use fsarena_process::cmd::{Captured, End, SearchPath, Streams, TOO_MUCH_OUTPUT, capture};
 use fsarena_process::kill_orphans;
+use fsarena_process::limits::Limits;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
+/// How long fio may think about its version, or about a job that it is not to run.
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 /// Oldest fio whose latencies are in nanoseconds.
 const OLDEST_MAJOR: u32 = 3;
 /// What fio is told to do when its worker dies. Not KILL: its jobs are processes of their own, and
@@ -85,7 +88,7 @@ impl FioRun {
         let program = find_fio()?;
         let failed = |source| ProgramError::Run { program: program.path.clone(), source };
         let mut ask = command(&program, &["--version".to_owned()]);
-        let version = capture(&mut ask, "", None, None).map_err(failed)?.stdout.trim().to_owned();
+        let version = answer(&mut ask, "").map_err(failed)?.stdout.trim().to_owned();
         if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
             let (program, oldest) = (program.path, OLDEST_MAJOR);
             return Err(ProgramError::Version { program, printed: version, oldest });
@@ -95,7 +98,7 @@ impl FioRun {
             None => None,
             Some(run) => {
                 let mut check = command(&program, &run.check_args);
-                let printed = capture(&mut check, &run.job_file, None, None).map_err(failed)?;
+                let printed = answer(&mut check, &run.job_file).map_err(failed)?;
                 if !printed.succeeded() {
                     let printed = first_lines(&format!("{}\n{}", printed.stderr, printed.stdout));
                     return Err(ProgramError::NotTaken { printed });
@@ -227,14 +230,35 @@ fn failed_to_end(phase: &str, ended: &io::Result<ExitStatus>) -> Option<OpError>
     }
 }
 
-/// The first `fio` in `PATH` and the usual directories.
+/// The first `fio` in `PATH` and the usual directories; for root that nobody else may write.
 fn find_fio() -> Result<Program, ProgramError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut dirs: Vec<PathBuf> =
-        std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
-    dirs.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
-    dirs.dedup();
-    Ok(find("fio", &dirs, Some("fio"))?)
+    find_fio_in(&SearchPath::from_env())
+}
+
+fn find_fio_in(path: &SearchPath) -> Result<Program, ProgramError> {
+    let found = path.find("fio").map(|tool| Program { name: tool.name, path: tool.path });
+    let missing = || Missing {
+        program: "fio".to_owned(),
+        package: Some("fio"),
+        looked_in: path.joined().to_string_lossy().into_owned(),
+    };
+    Ok(found.ok_or_else(missing)?)
+}
+
+/// What fio says when it is asked something, which takes a moment.
+fn answer(command: &mut Command, input: &str) -> io::Result<Captured> {
+    answer_within(command, input, ANSWER_LIMIT)
+}
+
+fn answer_within(command: &mut Command, input: &str, limit: Duration) -> io::Result<Captured> {
+    let printed = capture(command, input, Limits::of_tool(), Some(limit), None)?;
+    let broken = match (printed.end, printed.broken_limit) {
+        (End::TimedOut, _) => format!("it has not answered after {} s", limit.as_secs()),
+        (End::TooMuchOutput, _) => format!("it {TOO_MUCH_OUTPUT}"),
+        (_, Some(broken)) => broken.to_string(),
+        _ => return Ok(printed),
+    };
+    Err(io::Error::other(broken))
 }
 
 fn command(program: &Program, args: &[String]) -> Command {
@@ -252,4 +276,46 @@ fn is_fio(pid: rustix::process::Pid) -> bool {
 fn first_lines(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.take(3).collect::<Vec<_>>().join(" / ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    fn shell(text: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", text]);
+        command
+    }
+
+    #[test]
+    fn a_fio_that_does_not_answer_is_ended_and_told() {
+        let started = Instant::now();
+        let limit = Duration::from_secs(1);
+        let refused = |text| answer_within(&mut shell(text), "", limit).unwrap_err().to_string();
+        assert_eq!(refused("sleep 100"), "it has not answered after 1 s");
+        assert_eq!(
+            refused("echo fio: out of memory >&2; exit 1").split(" than the ").next(),
+            Some("needs more memory")
+        );
+        assert!(started.elapsed() < Duration::from_secs(50));
+        assert_eq!(answer(&mut shell("cat"), "a job").unwrap().stdout, "a job");
+    }
+
+    #[test]
+    fn root_runs_no_fio_that_others_may_write() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: this is not root");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fio");
+        fsarena_testkit::write_script(&path, "echo fio-3.36");
+        let search_path = SearchPath::new(vec![dir.path().to_owned()]);
+        assert_eq!(find_fio_in(&search_path).unwrap().path, path);
+        std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
+        let missing = find_fio_in(&search_path).unwrap_err().to_string();
+        assert!(missing.starts_with("fio is not installed"), "{missing}");
+    }
 }

@@ -11,6 +11,7 @@ use fsarena_model::job::PROGRAM_PATH;
 use fsarena_process::adopt_orphans;
 use fsarena_process::child::{end_with_parent, start_in};
 use fsarena_process::cmd::{capture, first_line};
+use fsarena_process::limits::Limits;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
@@ -51,7 +52,7 @@ pub(super) fn version(found: &Program) -> String {
 fn version_within(found: &Program, limit: Duration) -> io::Result<String> {
     let mut command = Command::new(&found.path);
     environment(&mut command).arg("--version");
-    let printed = capture(&mut command, "", Some(limit), None)?;
+    let printed = capture(&mut command, "", Limits::of_tool(), Some(limit), None)?;
     // bzip2 tells it on standard error. A dash knows no such option, and says so there.
     let line = printed.succeeded().then(|| first_line(&printed.stdout, &printed.stderr));
     Ok(line.flatten().unwrap_or_default())
