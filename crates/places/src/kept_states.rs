@@ -10,6 +10,7 @@ mod export;
 
 use crate::OwnedDir;
 use fsarena_model::contender::FsLevel;
+use fsarena_process::owner::{create_dirs, give_tree_to_caller};
 use fsarena_safety::Violation;
 use fsarena_safety::op::Op;
 use fsarena_safety::packed::{UnpackError, pack, unpack};
@@ -183,7 +184,10 @@ impl KeptStates {
         file.take(TEXT_MOST).read_to_string(&mut text).ok()?;
         let state: KeptState = serde_json::from_str(&text).ok()?;
         let is_named = dir.file_name()? == state.id.as_str();
-        (state.format == FORMAT && is_named).then_some(state)
+        // None is kept of a file system that commands define, and none is run because a file says
+        // so.
+        let has_commands = state.fs.external.is_some();
+        (state.format == FORMAT && is_named && !has_commands).then_some(state)
     }
 
     /// Keeps a state, whose format and name are set here, and says its name. One that is there
@@ -202,6 +206,7 @@ impl KeptStates {
         if self.entry(&place).is_some() {
             return Ok(state.id);
         }
+        create_dirs(&self.dir, 0o755).map_err(io_at(&self.dir))?;
         let own = OwnedDir::make(&self.dir, WORK_PREFIX).map_err(io_at(&self.dir))?;
         let (log, ops, recovery) = contents;
         let path = |name: &str| own.path().join(name);
@@ -225,6 +230,7 @@ impl KeptStates {
             file.sync_all()
         };
         write().map_err(io_at(&path(STATE)))?;
+        give_tree_to_caller(own.path()).map_err(io_at(own.path()))?;
         match fs::rename(own.path(), &place) {
             // Another process has kept the same one meanwhile.
             Err(_) if self.entry(&place).is_some() => {}
@@ -300,7 +306,7 @@ fn read_packed(path: &Path) -> Result<WriteLog, KeptError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::contender::FsLevel;
+    use fsarena_model::contender::{ExternalFs, FsLevel};
     use fsarena_safety::op::{Action, Sync};
     use fsarena_safety::stamp::{Stamp, fill};
     use fsarena_safety::state::{Class, Sampling, Survivors};
@@ -383,6 +389,29 @@ mod tests {
         assert_eq!(fs::read_dir(kept.dir()).unwrap().count(), 1);
         let none = kept.find(&two).unwrap_err().to_string();
         assert!(none.contains("see fsarena safety states"), "{none}");
+    }
+
+    #[test]
+    fn a_state_with_commands_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = KeptStates::new(dir.path().to_owned());
+        let id = kept.keep(state(1), (&log(), &[], None), &mut SharedFiles::default()).unwrap();
+        let path = dir.path().join(&id).join(STATE);
+        let mut changed: KeptState = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        assert_eq!(kept.list().len(), 1);
+        changed.fs.external = Some(ExternalFs {
+            create: None,
+            mount: "id {mnt}".to_owned(),
+            unmount: None,
+            destroy: None,
+            version: None,
+            programs: Vec::new(),
+            package: None,
+            device: true,
+            memory: false,
+        });
+        fs::write(&path, serde_json::to_vec(&changed).unwrap()).unwrap();
+        assert!(kept.list().is_empty());
     }
 
     #[test]

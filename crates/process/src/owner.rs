@@ -1,9 +1,9 @@
 //! Files that are made as root for somebody: under sudo they belong to the user who called it.
 
 use rustix::fs::{Gid, Uid, fchown};
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, lchown};
 use std::path::Path;
 
 /// The user who called sudo.
@@ -33,6 +33,17 @@ impl SudoCaller {
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
         Ok(fchown(file, Some(uid), Some(gid))?)
     }
+
+    fn give_tree(self, path: &Path) -> io::Result<()> {
+        if path.symlink_metadata()?.is_dir() {
+            for entry in fs::read_dir(path)? {
+                self.give_tree(&entry?.path())?;
+            }
+        }
+        // A file system without owners keeps it as it is.
+        let _ = lchown(path, Some(self.uid), Some(self.gid));
+        Ok(())
+    }
 }
 
 /// Gives a new file to whoever called sudo. A file system without owners keeps it as it is.
@@ -40,6 +51,15 @@ pub fn give_to_caller(file: &File) {
     if let Some(caller) = SudoCaller::from_env() {
         let _ = caller.give(file);
     }
+}
+
+/// Gives a file, or a directory with all that is in it, to whoever called sudo; links are not
+/// followed. It has to be in a directory that nobody else may write.
+///
+/// # Errors
+/// Where a directory cannot be read.
+pub fn give_tree_to_caller(path: &Path) -> io::Result<()> {
+    SudoCaller::from_env().map_or(Ok(()), |caller| caller.give_tree(path))
 }
 
 /// Makes a directory and those above it that are missing; each new one belongs to whoever called
@@ -87,6 +107,31 @@ mod tests {
         SudoCaller { uid: 65534, gid: 65533 }.give(&file).unwrap();
         let meta = file.metadata().unwrap();
         assert_eq!((meta.uid(), meta.gid()), (65534, 65533));
+    }
+
+    #[test]
+    fn trees_change_their_owner_and_what_links_lead_to_does_not() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: root alone gives files away");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let (outside, tree) = (dir.path().join("outside"), dir.path().join("tree"));
+        fs::write(&outside, "").unwrap();
+        fs::create_dir_all(tree.join("a/b")).unwrap();
+        fs::write(tree.join("a/file"), "").unwrap();
+        for name in ["a/link", "a/b/link"] {
+            std::os::unix::fs::symlink(&outside, tree.join(name)).unwrap();
+        }
+        SudoCaller { uid: 65534, gid: 65533 }.give_tree(&tree).unwrap();
+        let owner = |path: &Path| {
+            let meta = path.symlink_metadata().unwrap();
+            (meta.uid(), meta.gid())
+        };
+        for name in ["", "a", "a/b", "a/file", "a/link", "a/b/link"] {
+            assert_eq!(owner(&tree.join(name)), (65534, 65533), "{name}");
+        }
+        assert_eq!(owner(&outside), (0, 0));
     }
 
     #[test]

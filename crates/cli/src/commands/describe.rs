@@ -1,8 +1,9 @@
 //! `fsarena completions` and `fsarena man`: generated from the one definition in `args`.
 
+use super::output_file;
 use crate::args::Cli;
 use crate::{complete, context};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Command, CommandFactory as _};
 use std::path::Path;
 
@@ -18,10 +19,9 @@ pub fn man(dir: Option<&Path>) -> Result<()> {
         let (_, page) = &pages[0];
         return context::print(page);
     };
-    std::fs::create_dir_all(dir).with_context(|| format!("{}", dir.display()))?;
+    output_file::create_dir("--dir", dir)?;
     for (name, page) in &pages {
-        let path = dir.join(format!("{name}.1"));
-        std::fs::write(&path, page).with_context(|| format!("{}", path.display()))?;
+        output_file::write(&dir.join(format!("{name}.1")), page.as_bytes())?;
     }
     say!("{} pages are in {}; man -l FILE shows one", pages.len(), dir.display());
     Ok(())

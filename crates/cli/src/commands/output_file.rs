@@ -3,8 +3,8 @@
 
 use crate::context::Usage;
 use anyhow::{Context as _, Result};
-use fsarena_process::owner::give_to_caller;
-use std::fs;
+use fsarena_process::owner::{create_dirs, give_to_caller};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,82 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     match target(path)? {
         Target::Stream(target) => fs::write(&target, bytes).with_context(place),
         Target::File(target) => {
-            let mut temporary = temporary_file(&target).with_context(place)?;
-            temporary.write_all(bytes).with_context(place)?;
-            give_to_caller(temporary.as_file());
-            temporary.persist(&target).with_context(place)?;
-            Ok(())
+            let mut new = NewFile::beside(path, target)?;
+            new.file().write_all(bytes).with_context(place)?;
+            new.replace()
         }
+    }
+}
+
+/// Makes a directory that the user named, and those above it that are missing.
+///
+/// # Errors
+/// Where it cannot be made; `option` is what named it.
+pub fn create_dir(option: &str, dir: &Path) -> Result<()> {
+    create_dirs(dir, 0o755).with_context(|| {
+        format!("{option} {}: cannot be made; name another directory", dir.display())
+    })
+}
+
+/// A regular file that is written in pieces before it has its name.
+pub struct NewFile {
+    shown: PathBuf,
+    target: PathBuf,
+    temporary: tempfile::NamedTempFile,
+}
+
+impl NewFile {
+    /// Begins the file of this name.
+    ///
+    /// # Errors
+    /// As [`write()`], and where the name leads to what is no regular file.
+    pub fn begin(path: &Path) -> Result<Self> {
+        match target(path)? {
+            Target::File(target) => Self::beside(path, target),
+            Target::Stream(_) => {
+                refuse!("{}: is no regular file; name another one", path.display())
+            }
+        }
+    }
+
+    fn beside(path: &Path, target: PathBuf) -> Result<Self> {
+        let temporary = temporary_file(&target).with_context(|| cannot_be_written(path))?;
+        Ok(Self { shown: path.to_owned(), target, temporary })
+    }
+
+    /// What is written.
+    pub fn file(&mut self) -> &mut File {
+        self.temporary.as_file_mut()
+    }
+
+    /// Gives it its name, in place of an old file.
+    ///
+    /// # Errors
+    /// Where it cannot be written down or renamed; the old one stays then.
+    pub fn replace(self) -> Result<()> {
+        let (temporary, target, shown) = self.whole()?;
+        temporary.persist(&target).with_context(|| cannot_be_written(&shown))?;
+        Ok(())
+    }
+
+    /// The same where there is no old one; `false`: there is.
+    ///
+    /// # Errors
+    /// As [`replace`](Self::replace).
+    pub fn place(self) -> Result<bool> {
+        let (temporary, target, shown) = self.whole()?;
+        match temporary.persist_noclobber(&target) {
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            placed => placed.with_context(|| cannot_be_written(&shown)).map(|_| true),
+        }
+    }
+
+    /// All of it on the disk, and the caller's under sudo.
+    fn whole(self) -> Result<(tempfile::NamedTempFile, PathBuf, PathBuf)> {
+        let Self { shown, target, temporary } = self;
+        give_to_caller(temporary.as_file());
+        temporary.as_file().sync_all().with_context(|| cannot_be_written(&shown))?;
+        Ok((temporary, target, shown))
     }
 }
 

@@ -122,9 +122,7 @@ impl<'a> Assets<'a> {
 
     fn write(&self, pages: &Pages) -> Result<()> {
         let dir = self.dir;
-        std::fs::create_dir_all(dir).with_context(|| {
-            format!("--assets {}: cannot be made; name another directory", dir.display())
-        })?;
+        output_file::create_dir("--assets", dir)?;
         let charts = fsarena_report::page::charts(&pages.on_page());
         if charts.is_empty() {
             refuse!("--assets: the RUN has no figures, so there is no chart");
@@ -138,21 +136,21 @@ impl<'a> Assets<'a> {
 
     fn write_chart(&self, name: &str, svg: &str) -> Result<()> {
         let path = |end: &str| self.dir.join(format!("{name}.{end}"));
-        let is_kept = self.formats.contains(&AssetFormat::Svg);
-        let drawn = if is_kept { path("svg") } else { self.dir.join(format!(".{name}.svg")) };
-        output_file::write(&drawn, svg.as_bytes())?;
-        let converted = [(AssetFormat::Pdf, "pdf"), (AssetFormat::Png, "png")]
+        if self.formats.contains(&AssetFormat::Svg) {
+            output_file::write(&path("svg"), svg.as_bytes())?;
+        }
+        [(AssetFormat::Pdf, "pdf"), (AssetFormat::Png, "png")]
             .iter()
             .filter(|(format, _)| self.formats.contains(format))
-            .try_for_each(|(_, end)| self.convert(&drawn, end, &path(end)));
-        if !is_kept {
-            let _ = std::fs::remove_file(&drawn);
-        }
-        converted
+            .try_for_each(|(_, end)| self.convert(svg, end, &path(end)))
     }
 
-    fn convert(&self, from: &Path, format: &str, to: &Path) -> Result<()> {
+    /// Has the converter work in a directory of ours: it would write through a link.
+    fn convert(&self, svg: &str, format: &str, to: &Path) -> Result<()> {
         let Some(tool) = &self.converter else { return Ok(()) };
+        let own = context::scratch_dir()?;
+        let (from, made) = (own.path().join("chart.svg"), own.path().join("chart"));
+        std::fs::write(&from, svg).with_context(|| from.display().to_string())?;
         let dpi = PNG_DPI.to_string();
         let args: [&OsStr; 8] = [
             "--format".as_ref(),
@@ -162,12 +160,13 @@ impl<'a> Assets<'a> {
             "--dpi-y".as_ref(),
             dpi.as_ref(),
             "--output".as_ref(),
-            to.as_os_str(),
+            made.as_os_str(),
         ];
         let all: Vec<&OsStr> = args.into_iter().chain([from.as_os_str()]).collect();
         cmd::run(&tool.path, &all, CONVERT_TIMEOUT)
             .with_context(|| format!("--assets-format {format}: {}", to.display()))?;
-        Ok(())
+        let bytes = std::fs::read(&made).with_context(|| made.display().to_string())?;
+        output_file::write(to, &bytes)
     }
 }
 

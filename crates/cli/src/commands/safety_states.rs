@@ -2,6 +2,7 @@
 
 use super::delete::is_confirmed;
 use super::kernel::age;
+use super::output_file::NewFile;
 use super::safety::is_stop;
 use super::safety_hunt::missing;
 use crate::args::{
@@ -111,7 +112,8 @@ fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
         let kernel = &state.kernel;
         Usage(format!("the guest kernel {kernel} is gone; build it: fsarena kernel build"))
     };
-    Ok(kernels.named(&state.kernel, |named| named.binary().to_owned()).ok_or_else(gone)?)
+    let found = kernels.named(&state.kernel, |named| named.binary().to_owned()).ok_or_else(gone)?;
+    Ok(found)
 }
 
 fn show(states: &KeptStates, args: &SafetyShowArgs) -> Result<ExitCode> {
@@ -300,25 +302,16 @@ fn export(states: &KeptStates, args: &SafetyExportArgs) -> Result<()> {
     let contents = states.contents(&state)?;
     let path = &args.output;
     let place = || format!("{}: cannot be written; name another file", path.display());
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .prefix(".fsarena-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
-        .tempfile_in(dir.unwrap_or(Path::new(".")))
-        .with_context(place)?;
+    let mut new = NewFile::begin(path)?;
     match args.format {
-        StateFormat::Image => contents.write_image(&state, file.as_file_mut()),
-        StateFormat::LogWrites => contents.write_log_writes(&state, file.as_file_mut()),
+        StateFormat::Image => contents.write_image(&state, new.file()),
+        StateFormat::LogWrites => contents.write_log_writes(&state, new.file()),
     }
     .with_context(place)?;
-    file.as_file().sync_all().with_context(place)?;
     if args.force {
-        file.persist(path).map_err(|error| error.error).with_context(place)?;
-    } else {
-        match file.persist_noclobber(path) {
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => exists(path)?,
-            persisted => drop(persisted.map_err(|error| error.error).with_context(place)?),
-        }
+        new.replace()?;
+    } else if !new.place()? {
+        exists(path)?;
     }
     let written = fs::metadata(path).with_context(place)?;
     let in_use = std::os::unix::fs::MetadataExt::blocks(&written) * 512;

@@ -50,6 +50,7 @@ mod plain_directory;
 mod programs;
 mod programs_bad;
 mod refused_alike;
+mod sudo_outputs;
 mod support;
 mod virtual_golden;
 mod virtual_safety;

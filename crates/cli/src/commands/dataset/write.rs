@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use fsarena_corpus::Description;
 use fsarena_model::job::{Compression, Contents};
 use fsarena_model::units::Bytes;
+use fsarena_process::owner::give_tree_to_caller;
 use fsarena_report::files_text;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use rustix::io::Errno;
@@ -130,6 +131,8 @@ impl<'a> NewPath<'a> {
         let new = temporary.path().join("new");
         let made = make(&new).with_context(|| shown.to_string());
         let placed = made.and_then(|text| {
+            // Nobody else has come into our directory.
+            give_tree_to_caller(&new).with_context(|| shown.to_string())?;
             rename_new(&new, self.path).with_context(|| shown.to_string())?;
             Ok(text)
         });
