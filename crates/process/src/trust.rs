@@ -2,8 +2,10 @@
 //! place of.
 //!
 //! `PATH` comes from whoever called sudo or su. What is found in it by name is run as root, so that
-//! the file and every directory above it have to be root's, and written by nobody else. In a user
-//! namespace and in a guest root is not the machine's, and nothing is refused.
+//! the file and every directory above it have to be root's, and written by nobody else. A program
+//! whose path is written out may be run all the same, where the user says who may change it
+//! ([`writers_for_root`]). In a user namespace and in a guest root is not the machine's, and
+//! nothing is refused.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -40,15 +42,61 @@ pub enum Writer {
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (program, place) = (self.program.display(), self.place.display());
-        write!(f, "{program} is not run as root: {place} ")?;
-        match self.writer {
-            Writer::User(uid) => write!(f, "belongs to user {uid}")?,
-            Writer::Group(gid) => write!(f, "may be written by group {gid}")?,
-            Writer::Everybody => f.write_str("may be written by everybody")?,
-            Writer::Unknown => f.write_str("cannot be looked at")?,
-        }
-        write!(f, "; chown it to root and take that right away, or take it out of PATH")
+        let writer = self.writer;
+        write!(
+            f,
+            "{program} is not run as root: {place} {writer}; chown it to root and take that right \
+             away, or take it out of PATH"
+        )
     }
+}
+
+impl fmt::Display for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named =
+            |name: Option<String>| name.map(|name| format!(" ({name})")).unwrap_or_default();
+        match self {
+            Self::User(uid) => write!(f, "belongs to user {uid}{}", named(name_in(USERS, *uid))),
+            Self::Group(gid) => {
+                write!(f, "may be written by group {gid}{}", named(name_in(GROUPS, *gid)))
+            }
+            Self::Everybody => f.write_str("may be written by everybody"),
+            Self::Unknown => f.write_str("cannot be looked at"),
+        }
+    }
+}
+
+impl Writer {
+    /// The word by which a user says that this one is trusted: the name of a user, or the number
+    /// where it has none. Nothing where it is not known who it is.
+    #[must_use]
+    pub fn word(&self) -> Option<String> {
+        match self {
+            Self::User(uid) => Some(name_in(USERS, *uid).unwrap_or_else(|| uid.to_string())),
+            Self::Group(gid) => {
+                let name = name_in(GROUPS, *gid).unwrap_or_else(|| gid.to_string());
+                Some(format!("group:{name}"))
+            }
+            Self::Everybody => Some("everybody".to_owned()),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// Users and groups of the machine itself (passwd(5), group(5)).
+const USERS: &str = "/etc/passwd";
+const GROUPS: &str = "/etc/group";
+
+/// The name of a number. One that could be taken for something else is none.
+fn name_in(file: &str, id: u32) -> Option<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut lines = text.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let line =
+        lines.find(|fields| fields.get(2).is_some_and(|number| *number == id.to_string()))?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name = line.first().filter(|name| !name.is_empty() && name.chars().all(is_plain))?;
+    let is_taken = *name == "everybody" || name.bytes().all(|byte| byte.is_ascii_digit());
+    (!is_taken).then(|| (*name).to_owned())
 }
 
 /// Whether this process is root of the machine, not of a user namespace or a guest.
@@ -67,13 +115,33 @@ pub(crate) fn is_root_of_machine() -> bool {
 /// Who beside root may change what is run by this path: links are looked at where they are and
 /// where they lead to.
 pub(crate) fn untrusted(program: &Path) -> Option<Untrusted> {
+    all_untrusted(program).into_iter().next()
+}
+
+/// Who beside root may change a program that root would run by this path, each once, with the first
+/// place. Nobody where this process is not root of the machine.
+#[must_use]
+pub fn writers_for_root(program: &Path) -> Vec<Untrusted> {
+    let mut found = if is_root_of_machine() { all_untrusted(program) } else { Vec::new() };
+    let mut known = Vec::new();
+    found.retain(|one| {
+        !known.contains(&one.writer) && {
+            known.push(one.writer);
+            true
+        }
+    });
+    found
+}
+
+fn all_untrusted(program: &Path) -> Vec<Untrusted> {
     let followed = program.canonicalize();
     let all = program.ancestors().chain(followed.iter().flat_map(|path| path.ancestors()));
-    let mut places = all.filter(|place| !place.as_os_str().is_empty());
-    places.find_map(|place| {
+    let places = all.filter(|place| !place.as_os_str().is_empty());
+    let untrusted = places.filter_map(|place| {
         let writer = writer(&fs::symlink_metadata(place))?;
         Some(Untrusted { program: program.to_owned(), place: place.to_owned(), writer })
-    })
+    });
+    untrusted.collect()
 }
 
 fn writer(found: &io::Result<Metadata>) -> Option<Writer> {
@@ -147,6 +215,42 @@ mod tests {
         assert_eq!(untrusted(&link), None);
         std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
         assert!(told(&link).contains("link belongs to user 65534"), "who can change the link");
+    }
+
+    #[test]
+    fn all_who_may_write_are_named_each_once() {
+        if !is_root_of_machine() {
+            println!("not run: this is not root of the machine");
+            return;
+        }
+        let temporary = tempfile::tempdir().unwrap();
+        let path = program(temporary.path());
+        assert_eq!(writers_for_root(&path), []);
+        for place in [&path, path.parent().unwrap()] {
+            chown(place, Some(65_533), None).unwrap();
+        }
+        mode(path.parent().unwrap().parent().unwrap(), 0o777);
+        let found = writers_for_root(&path);
+        let writers: Vec<Writer> = found.iter().map(|one| one.writer).collect();
+        assert_eq!(writers, [Writer::User(65_533), Writer::Everybody]);
+        assert_eq!(found[0].place, path);
+        let words: Vec<String> = writers.iter().filter_map(Writer::word).collect();
+        assert_eq!(words, ["65533", "everybody"], "one without a name has its number");
+    }
+
+    #[test]
+    fn users_are_called_by_names_that_mean_nothing_else() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = "root:x:0:0::/:/bin/sh\nann:x:1000:1000::/:\n7:x:8:8::/:\neverybody:x:9:9::/:\n\
+                    a b:x:10:10::/:\nbad line\n";
+        fs::write(file.path(), text).unwrap();
+        let name = |id| name_in(file.path().to_str().unwrap(), id);
+        assert_eq!(name(1000).as_deref(), Some("ann"));
+        for id in [8, 9, 10, 11] {
+            assert_eq!(name(id), None, "{id}");
+        }
+        assert_eq!(Writer::Unknown.word(), None);
+        assert_eq!(Writer::Everybody.word().as_deref(), Some("everybody"));
     }
 
     #[test]

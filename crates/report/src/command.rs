@@ -1,12 +1,16 @@
 //! The command line that carries a RUN out again, for documents that are passed on.
 //!
 //! Where results went is left out, and an experiment that came from a file is named by the file
-//! that it is to be saved in.
+//! that it is to be saved in. So is every consent: who runs it gives their own, on their machine.
 
 use fsarena_model::run::RunHeader;
 
 /// Options that say where results go, not what is measured; each takes a value.
 const PLACES: [&str; 5] = ["--db", "--color", "--report", "-o", "--output"];
+/// Options by which somebody agrees to something; each takes a value.
+const CONSENTS: [&str; 3] = ["--wipe", "--trust", "--allow-commands"];
+/// The one without.
+const YES: &str = "--yes";
 /// Options of `run` that take no value: what follows them may be the experiment. A test of the
 /// command line holds them equal to its definition.
 pub const RUN_FLAGS: [&str; 12] = [
@@ -44,15 +48,18 @@ pub fn experiment_file(header: &RunHeader) -> Option<String> {
     place_of_file(header, &arguments(header)).map(|_| file_name(header))
 }
 
-/// Arguments after the name of the program, without those that say where results go.
+/// Arguments after the name of the program, without those that say where results go or that agree
+/// to something.
 #[must_use]
 pub fn arguments(header: &RunHeader) -> Vec<String> {
     let mut kept = Vec::new();
     let mut given = header.arguments.iter().skip(1);
+    let left_out = || PLACES.iter().chain(&CONSENTS);
     while let Some(argument) = given.next() {
-        if PLACES.contains(&argument.as_str()) {
+        if left_out().any(|one| argument == one) {
             given.next();
-        } else if !PLACES.iter().any(|one| argument.starts_with(&format!("{one}="))) {
+        } else if argument != YES && !left_out().any(|one| argument.starts_with(&format!("{one}=")))
+        {
             kept.push(argument.clone());
         }
     }
@@ -126,7 +133,14 @@ mod tests {
         }
         let header =
             given("sample", &["fsarena", "run", "--yes", "--seed", "3", "--on=/x", "mine"]);
-        assert_eq!(command(&header), "fsarena run --yes --seed 3 '--on=/x' sample.toml");
+        assert_eq!(command(&header), "fsarena run --seed 3 '--on=/x' sample.toml");
+    }
+
+    #[test]
+    fn a_consent_is_not_handed_on() {
+        let all = ["fsarena", "run", "quick", "--wipe", "/dev/sdb=ext4", "--trust=/x=ann", "--yes"];
+        let header = given("quick", &[&all[..], &["--on", "/dev/sdb"]].concat());
+        assert_eq!(command(&header), "fsarena run quick --on /dev/sdb");
     }
 
     #[test]

@@ -177,9 +177,25 @@ pub struct RunArgs {
     pub keep: bool,
     /// Run commands of the file without asking.
     ///
-    /// Those that the experiment file contains.
+    /// Those that the experiment file contains, and the guest kernels that it names. Commands of a
+    /// RUN that is resumed need --allow-commands.
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub yes: bool,
+    /// With --resume: run exactly the commands of this digest.
+    ///
+    /// They come from the database, which may be anybody's: `fsarena run --resume` shows them and
+    /// prints their digest. Any change of them is another one.
+    #[arg(long, value_name = "DIGEST", requires = "resume", help_heading = SAFETY,
+          hide_short_help = true)]
+    pub allow_commands: Option<String>,
+    /// As root, run a program that this user may change: PATH=USER.
+    ///
+    /// For programs and guest kernels whose path is written out, on the command line or in a
+    /// command of the experiment. Everybody who may change it has to be named, as in --trust
+    /// /opt/own/mkfs=ann+group:staff; the refusal prints what is right. What is found by its name
+    /// in PATH is never run where somebody else may change it. May be given several times.
+    #[arg(long, value_name = "PATH=USER[+…]", help_heading = SAFETY, hide_short_help = true)]
+    pub trust: Vec<String>,
     /// Install the Debian packages of missing tools (needs root).
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub install_tools: bool,

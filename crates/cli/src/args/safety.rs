@@ -34,6 +34,9 @@ pub struct SafetyArgs {
     #[arg(long, value_name = "LIST", conflicts_with_all = ["workload", "experiment", "scale"],
           add = crate::complete::applications())]
     pub application: Option<String>,
+    /// Run commands of application files without asking.
+    #[arg(long, requires = "application")]
+    pub yes: bool,
     /// Crash states: prefix (all that had completed), dropall (only what a flush covers),
     /// drop-one, keep-one, subset, torn, lying=SECONDS (flushes younger than that do not count).
     #[arg(long, value_name = "LIST", default_value = "dropall")]

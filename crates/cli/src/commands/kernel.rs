@@ -2,6 +2,7 @@
 
 use super::delete::is_confirmed;
 use super::install;
+use super::trust::check_guest_kernel;
 use crate::args::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
 };
@@ -256,6 +257,7 @@ fn check(args: &KernelCheckArgs) -> Result<()> {
             kernel.binary
         }
     };
+    check_guest_kernel(&path)?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     let program = Program::this(cache.dir())?;

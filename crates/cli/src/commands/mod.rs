@@ -4,6 +4,7 @@
 mod alike;
 mod browse;
 pub mod compare;
+mod confirm;
 pub mod dataset;
 pub mod delete;
 pub mod describe;
@@ -34,6 +35,7 @@ pub mod safety_states;
 pub mod schema;
 pub mod selftest;
 pub mod show;
+mod trust;
 pub mod watch;
 mod watched;
 

@@ -1,6 +1,7 @@
 //! `fsarena safety --application`: what a power cut leaves of the work of an application, by its
 //! own check.
 
+use super::confirm::{is_answered, shown, this_user};
 use super::safety::{CASES_MOST, LIMIT, SECOND_NS, check_points, head, is_stop, list};
 use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, contenders};
 use super::safety_guest::guest_of;
@@ -24,11 +25,13 @@ use fsarena_safety::observation::Rung;
 use fsarena_safety::state::Class;
 use fsarena_study::SafetyShare;
 use indicatif::ProgressBar;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
     let applications = applications(names)?;
+    confirm(&applications, names, args.yes)?;
     let classes = list(&args.state, "--state", Class::from_name)?;
     check_points(args, &classes)?;
     let (applications, lacking) = with_their_programs(applications);
@@ -92,9 +95,8 @@ pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
 /// Those of the list, each once: a name, or a file, which has a `/` or ends with `.toml`.
 fn applications(names: &str) -> Result<Vec<Application>> {
     let mut all: Vec<Application> = Vec::new();
-    for word in names.split(',').map(str::trim) {
-        let is_file = word.contains('/') || word.ends_with(".toml");
-        let one = if is_file {
+    for word in words(names) {
+        let one = if is_file(word) {
             let unread = |error| Usage(format!("--application {word}: {error}; name a file"));
             let text = std::fs::read_to_string(word).map_err(unread)?;
             Application::parse(&text, word).map_err(|error| Usage(error.to_string()))?
@@ -111,6 +113,41 @@ fn applications(names: &str) -> Result<Vec<Application>> {
         all.push(one);
     }
     Ok(all)
+}
+
+/// Shows the commands of applications that are files, and asks.
+fn confirm(applications: &[Application], names: &str, yes: bool) -> Result<()> {
+    let files: Vec<&Application> = words(names)
+        .zip(applications)
+        .filter(|(word, _)| is_file(word))
+        .map(|(_, application)| application)
+        .collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    say!("Commands of the application files, to be run as {} in guests:", this_user());
+    for Application { setup, command, check, .. } in files {
+        for text in [setup, command, check].into_iter().filter(|text| !text.is_empty()) {
+            say!("  {}", shown(text));
+        }
+    }
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        say!("(pass --yes to run them without a terminal)");
+    } else if is_answered("Run them?")? {
+        return Ok(());
+    }
+    refuse!("commands of the application files were not confirmed")
+}
+
+fn words(names: &str) -> impl Iterator<Item = &str> {
+    names.split(',').map(str::trim)
+}
+
+fn is_file(word: &str) -> bool {
+    word.contains('/') || word.ends_with(".toml")
 }
 
 /// Those whose programs are on this machine, and what the others lack.
@@ -277,6 +314,23 @@ mod tests {
         let none = refused("oracle");
         assert!(none.contains("\"oracle\" is none; use sqlite-wal"), "{none}");
         assert!(refused("./none.toml").starts_with("--application ./none.toml: No such file"));
+    }
+
+    #[test]
+    fn commands_of_files_are_confirmed() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mine.toml");
+        let text = "schema = 1\nname = \"mine\"\ntitle = \"t\"\nsource = \"s\"\n\
+                    command = \"echo 1\"\ncheck = \"echo found 1\"\n";
+        std::fs::write(&file, text).unwrap();
+        let names = format!("maildir, {}", file.display());
+        let all = applications(&names).unwrap();
+        confirm(&all, &names, true).unwrap();
+        if !std::io::stdin().is_terminal() {
+            let refused = confirm(&all, &names, false).unwrap_err();
+            assert!(refused.is::<Usage>() && refused.to_string().contains("not confirmed"));
+        }
+        confirm(&all[..1], "maildir", false).unwrap();
     }
 
     #[test]

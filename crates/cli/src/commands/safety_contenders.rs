@@ -2,6 +2,7 @@
 //! done on them.
 
 use crate::commands::run::read_experiment;
+use crate::commands::trust::check_guest_kernel;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_executor::crash::check_programs;
@@ -159,6 +160,7 @@ pub(super) fn contenders(
         overrides.scale = phases.scale;
     }
     for path in fsarena_plan::kernel_files(&experiment, &overrides)? {
+        check_guest_kernel(&path)?;
         let added = kernels.add_file(&path, own, &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
     }

@@ -1,5 +1,6 @@
 //! The modelled disk and the guests of a contender.
 
+use super::trust::check_guest_kernel;
 use anyhow::{Context as _, Result};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_places::disk::DiskOrder;
@@ -20,6 +21,7 @@ pub(super) fn guest_of<'a>(
     let found = kernels
         .named(kernel, |named| named.binary().to_owned())
         .context("its guest kernel is gone")?;
+    check_guest_kernel(&found)?;
     let options = GuestOptions { syscall_ns: *syscall_ns, limit, ..GuestOptions::new(&found) };
     Ok((DiskOrder { model, size_bytes: *size_bytes, store_dir: None }, options))
 }

@@ -5,6 +5,7 @@ use super::kernel::age;
 use super::output_file::NewFile;
 use super::safety::is_stop;
 use super::safety_hunt::missing;
+use super::trust::check_guest_kernel;
 use crate::args::{
     KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
     StateFormat,
@@ -105,6 +106,7 @@ fn what(state: &KeptState) -> String {
 fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
     let mut kernels = Kernels::new(context::kernels()?);
     if let Some(path) = &state.kernel_file {
+        check_guest_kernel(path)?;
         let added = kernels.add_file(path, own, &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
     }
@@ -113,6 +115,7 @@ fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
         Usage(format!("the guest kernel {kernel} is gone; build it: fsarena kernel build"))
     };
     let found = kernels.named(&state.kernel, |named| named.binary().to_owned()).ok_or_else(gone)?;
+    check_guest_kernel(&found)?;
     Ok(found)
 }
 

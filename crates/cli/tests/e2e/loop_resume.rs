@@ -482,7 +482,7 @@ fn a_run_without_its_place_is_refused() {
     assert!(!env.state().exists() || fs::read_dir(env.state()).unwrap().count() == 0);
 }
 
-/// Commands of the experiment file are shown and confirmed again.
+/// Commands of a stored RUN are shown and confirmed anew, whoever confirmed them before.
 #[test]
 fn commands_are_confirmed_again() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
@@ -493,11 +493,13 @@ fn commands_are_confirmed_again() {
     let experiment = env.long_experiment("mine", "loop:64M", &format!("{commands}{version}"));
     interrupted(&env, &[&experiment, "--yes"], by_ctrl_c);
     fs::remove_file(&mark).unwrap();
-    let ran = env.run(&["run", "--resume"]);
-    ran.refused(2, &["mkfs.ext4 -q -F", "pass --yes to run them", "were not confirmed"]);
+    let words = ["mkfs.ext4 -q -F", "as the database has them", "were not confirmed"];
+    for yes in [&[][..], &["--yes"]] {
+        env.run(&[&["run", "--resume"], yes].concat()).refused(2, &words);
+    }
     assert!(!mark.exists(), "not even for its version");
     assert_eq!(env.runs()[0].state, RunState::Interrupted);
-    env.run(&["run", "--resume", "--yes"]).good();
+    env.resume_allowed().good();
     done(&env, 2);
     assert_nothing_left(&env);
 }

@@ -16,6 +16,7 @@ mod dataset;
 mod device_models;
 mod everyday;
 mod foreign;
+mod foreign_commands;
 mod fuse_external;
 mod kernel;
 mod loop_account;

@@ -94,7 +94,7 @@ fn virtual_safety_application_of_ones_own_is_judged_by_its_check() {
     let (careless, slow) =
         (guests.write("careless.toml", CARELESS), guests.write("slow.toml", SLOW));
     let both = format!("{careless},{slow}");
-    let args = ["--application", &both, "--fs", "xfs", "--runs", "1", "--points", "4"];
+    let args = ["--application", &both, "--yes", "--fs", "xfs", "--runs", "1", "--points", "4"];
     let rows = rows(&guests, &args);
     let [careless, slow] = rows.as_slice() else { panic!("{rows:?}") };
     assert!(hits(careless, "check_failed").0 > 0, "{careless}");
@@ -172,7 +172,7 @@ fn virtual_safety_application_refuses_what_it_cannot_judge() {
         files.push(guests.write(&format!("{name}.toml"), &text));
     }
     let common = ["safety", "--on", DISK, "--fs", "ext4", "--runs", "1", "--points", "1"];
-    let args = ["--seconds", "5", "--application", &files.join(",")];
+    let args = ["--seconds", "5", "--yes", "--application", &files.join(",")];
     let ran = guests.run(&[&common[..], &args].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     for (name, .., said) in faults {
@@ -199,10 +199,11 @@ fn virtual_safety_application_refuses_what_cannot_be() {
         (2, &["--application", "maildir", "--on", "ram:1G"], "applications work in guests alone"),
         (
             1,
-            &["--application", &needy],
+            &["--application", &needy, "--yes"],
             "not run: mine: no-such-tool is not installed (package its-package)",
         ),
-        (1, &["--application", &needy], "nothing can be run"),
+        (1, &["--application", &needy, "--yes"], "nothing can be run"),
+        (2, &["--application", &needy], "commands of the application files were not confirmed"),
     ] {
         let ran = guests.run(&[&["safety"], args].concat());
         assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.stderr);

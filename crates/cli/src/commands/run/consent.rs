@@ -1,21 +1,59 @@
-//! What the user has to agree to before anything is touched: commands, and the loss of data.
+//! What the user has to agree to before anything is touched: commands, programs that others may
+//! change, and the loss of data.
 
 mod commands;
+mod programs;
 
-use crate::context::Usage;
+use crate::args::RunArgs;
+use crate::commands::trust::{self, TrustConsent};
+use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_devices::vet::{self, WipeConsent};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
+use fsarena_model::work::UserIds;
 use fsarena_runner::OwnPaths;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-pub(super) use commands::confirm_commands;
+pub(super) use commands::{StoredCommands, confirm_commands, confirm_kernels, confirm_stored};
 
-/// Parses `--wipe`.
-pub(super) fn parse(wipe: &[String]) -> Result<Vec<WipeConsent>> {
+/// What `--wipe` and `--trust` say.
+pub(super) struct Consents {
+    pub(super) wipe: Vec<WipeConsent>,
+    pub(super) trust: Vec<TrustConsent>,
+}
+
+impl Consents {
+    /// Reads both options.
+    pub(super) fn parse(args: &RunArgs) -> Result<Self> {
+        let trust = args.trust.iter().map(|text| TrustConsent::parse(text));
+        Ok(Self { wipe: parse(&args.wipe)?, trust: trust.collect::<Result<_>>()? })
+    }
+}
+
+/// Refuses programs that root would run and that somebody else may change: those that are written
+/// out in commands, and the guest kernels of `plan`; `files` are those that are no built ones.
+pub(super) fn vet_programs(
+    plan: &RunPlan,
+    user: Option<UserIds>,
+    files: Vec<PathBuf>,
+    consents: &[TrustConsent],
+) -> Result<()> {
+    let mut all = programs::written_out(plan, user);
+    all.extend(files);
+    for contender in &plan.contenders {
+        if let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device {
+            all.extend(context::kernels()?.called(kernel).map(|found| found.binary));
+        }
+    }
+    all.sort();
+    all.dedup();
+    trust::check_programs(&all, consents)
+}
+
+fn parse(wipe: &[String]) -> Result<Vec<WipeConsent>> {
     let parsed = wipe.iter().map(|text| WipeConsent::parse(text));
     Ok(parsed.collect::<Result<_, _>>().map_err(|error| Usage(format!("--wipe {error}")))?)
 }

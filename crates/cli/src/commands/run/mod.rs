@@ -11,8 +11,8 @@ use super::plan_cost;
 use crate::args::RunArgs;
 use crate::context;
 use anyhow::Result;
+use consent::Consents;
 use execute::{execute, program_sha256};
-use fsarena_devices::vet::WipeConsent;
 use fsarena_doctor::Target;
 use fsarena_executor::fault;
 use fsarena_metrics::Roots;
@@ -34,14 +34,18 @@ const DOCTOR_WINDOW_FAST: Duration = Duration::from_millis(50);
 
 /// Runs an experiment, prints its plan, or resumes an interrupted RUN.
 pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
-    let consents = consent::parse(&args.wipe)?;
+    let consents = Consents::parse(args)?;
     match &args.resume {
         Some(selector) => resume::run(selector, args, &consents, db),
         None => begin(args, &consents, db),
     }
 }
 
-fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<ExitCode> {
+fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitCode> {
+    // clap does not ask for --resume where what conflicts with it is given.
+    if args.allow_commands.is_some() {
+        refuse!("--allow-commands: it is for commands of a stored RUN; add --resume");
+    }
     let checked = preflight::check(args, consents, db)?;
     if !args.silent {
         options::print_single_contender(&checked.plan);
@@ -77,7 +81,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         // A command that repeats the RUN must state the seed that was drawn.
         header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);
     }
-    execute(&header, None, args, consents, db)
+    execute(&header, None, args, &consents.wipe, db)
 }
 
 /// Files of the user's that are kernels of trials.

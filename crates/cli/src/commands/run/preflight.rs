@@ -3,12 +3,12 @@
 //!
 //! Nothing is changed here, but that a RUN installs missing programs where that was asked for.
 
-use super::{consent, options, tools};
+use super::consent::{self, Consents};
+use super::{options, tools};
 use crate::args::RunArgs;
-use crate::commands::output_file;
+use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_devices::vet::WipeConsent;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
@@ -38,11 +38,7 @@ pub(super) struct Checked {
 ///
 /// # Errors
 /// The first thing for which a RUN is refused.
-pub(super) fn check(
-    args: &RunArgs,
-    consents: &[WipeConsent],
-    db: Option<&Path>,
-) -> Result<Checked> {
+pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<Checked> {
     let named = args.experiment.as_deref().map(options::read_experiment).transpose()?;
     let overrides = options::overrides(args, named.as_ref())?;
     let experiment = match named {
@@ -50,7 +46,8 @@ pub(super) fn check(
         None => options::unnamed_experiment(args, &overrides)?,
     };
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
-    let kernels = kernels(&experiment, &overrides, &state_dir)?;
+    let files = kernel_files(args, &experiment, &overrides, consents)?;
+    let kernels = kernels(&files, &state_dir)?;
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
     consent::vet_directories(&plan)?;
@@ -62,8 +59,9 @@ pub(super) fn check(
     let user = args.user.as_deref().map(options::user_ids).transpose()?;
     options::check_cpus(&args.cpus)?;
     // Before anything that the experiment file names is run or installed.
+    consent::vet_programs(&plan, user, files, &consents.trust)?;
     consent::confirm_commands(args, &plan, user)?;
-    let devices = consent::vet_devices(&plan, consents, ours, false)?;
+    let devices = consent::vet_devices(&plan, &consents.wipe, ours, false)?;
     let packages = tools::drop_or_install(args, &mut plan, &kernels)?;
     let asked = tools::Asked { experiment: &experiment, overrides: &overrides, kernels: &kernels };
     tools::stand_in(&asked, &mut plan, &packages)?;
@@ -77,12 +75,32 @@ pub(super) fn check(
     Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels })
 }
 
-/// The guest kernels of this machine, and the files that devices name: each is booted before
-/// anything else is made, in a directory below `state_dir` that goes again.
-fn kernels(experiment: &Experiment, overrides: &Overrides, state_dir: &Path) -> Result<Kernels> {
+/// The files that devices name as their kernels, which may be run: a kernel is a program. Those of
+/// the experiment file are confirmed.
+fn kernel_files(
+    args: &RunArgs,
+    experiment: &Experiment,
+    overrides: &Overrides,
+    consents: &Consents,
+) -> Result<Vec<PathBuf>> {
+    let files = fsarena_plan::kernel_files(experiment, overrides)?;
+    for file in &files {
+        trust::check_program(file, &consents.trust)?;
+    }
+    if args.experiment.is_some() && args.on.is_none() {
+        let mut of_file = fsarena_plan::kernel_files(experiment, &Overrides::default())?;
+        of_file.retain(|file| files.contains(file));
+        consent::confirm_kernels(args, &of_file)?;
+    }
+    Ok(files)
+}
+
+/// The guest kernels of this machine, and these files: each is booted before anything else is made,
+/// in a directory below `state_dir` that goes again.
+fn kernels(files: &[PathBuf], state_dir: &Path) -> Result<Kernels> {
     let mut kernels = Kernels::new(context::kernels()?);
-    for path in fsarena_plan::kernel_files(experiment, overrides)? {
-        let added = kernels.add_file(&path, state_dir, &|| false);
+    for path in files {
+        let added = kernels.add_file(path, state_dir, &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
     }
     for file in kernels.files() {

@@ -1,6 +1,6 @@
 //! `fsarena run --resume`: the rest of an interrupted RUN.
 
-use super::consent;
+use super::consent::{self, Consents, StoredCommands};
 use super::execute::{execute, program_sha256};
 use super::preflight::check_paths;
 use crate::args::RunArgs;
@@ -8,7 +8,6 @@ use crate::commands::open;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_devices::inventory;
-use fsarena_devices::vet::WipeConsent;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
@@ -16,7 +15,8 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlan, RunState, Slot};
 use fsarena_model::safety::CrashSlot;
 use fsarena_places::kernel;
-use fsarena_runner::{OwnPaths, Resumed};
+use fsarena_plan::Rules as _;
+use fsarena_runner::{DriverRules, OwnPaths, Resumed};
 use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use std::process::ExitCode;
 pub(super) fn run(
     selector: &str,
     args: &RunArgs,
-    consents: &[WipeConsent],
+    consents: &Consents,
     db: Option<&Path>,
 ) -> Result<ExitCode> {
     let Some(store) = open::for_reading(db)? else {
@@ -44,14 +44,19 @@ pub(super) fn run(
         rest.schedule.clear();
     }
     let crashes = CrashesLeft::new(&header.plan, &store.crash_runs(run)?);
-    // Before anything that the experiment file names is run, a question for its version too.
+    // Before anything that the database names is run, a question for its version too.
     let user = header.place.as_ref().and_then(|place| place.user);
-    consent::confirm_commands(args, &rest, user)?;
+    let kernels = header.place.as_ref().map_or(&[][..], |place| place.kernel_files.as_slice());
+    let kernel_paths = kernels.iter().map(|file| file.path.clone()).collect();
+    consent::vet_programs(&rest, user, kernel_paths, &consents.trust)?;
+    let run_name = format!("RUN {run}");
+    consent::confirm_stored(args, StoredCommands { run: &run_name, rest: &rest, user, kernels })?;
+    check_levels(&rest, &crashes)?;
     check_unchanged(run, &header, &records, (&rest, &crashes))?;
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     check_image_dir(&rest, &place.image_dir)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
-    consent::vet_devices(&rest, consents, ours, true)?;
+    consent::vet_devices(&rest, &consents.wipe, ours, true)?;
     let left = rest.schedule.len();
     let crash_runs = match crashes.slots.len() {
         0 => String::new(),
@@ -60,7 +65,7 @@ pub(super) fn run(
     say!("resuming RUN {run} ({}): {left} trials{crash_runs} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
-    execute(&header, Some(resumed), args, consents, db)
+    execute(&header, Some(resumed), args, &consents.wipe, db)
 }
 
 /// The RUN to resume; it must not be running or done.
@@ -114,6 +119,21 @@ fn check_image_dir(rest: &RunPlan, image_dir: &Path) -> Result<()> {
          system, or start a new RUN",
         image_dir.display()
     )
+}
+
+/// Refuses levels that no plan could have: options of a database become words of mkfs and mount.
+fn check_levels(rest: &RunPlan, crashes: &CrashesLeft) -> Result<()> {
+    let is_left = |index: usize| {
+        crashes.has(index) || rest.schedule.iter().any(|slot| slot.contender == index)
+    };
+    let left = rest.contenders.iter().enumerate().filter(|(index, _)| is_left(*index));
+    for (_, contender) in left {
+        let levels = &contender.levels;
+        if let Err(error) = DriverRules::default().check(&levels.fs, &levels.device) {
+            refuse!("--resume: {}: {error}; start a new RUN", contender.label);
+        }
+    }
+    Ok(())
 }
 
 /// Refuses if the rest of the RUN would be another experiment, and says what has changed.

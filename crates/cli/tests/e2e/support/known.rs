@@ -1,7 +1,7 @@
 //! Experiments whose differences are known: each contender sleeps so long in each phase, and next
 //! to that the work is nothing, however busy the machine is.
 
-use super::TestEnv;
+use super::{Ran, TestEnv};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunState, Slot};
 use fsarena_model::verdict::Stop;
@@ -112,4 +112,23 @@ pub fn store_by_hand(path: &Path, change: impl FnOnce(&mut RunHeader)) {
         store.put_record(run, &records::record(&header, sequence)).unwrap();
     }
     store.set_state(run, RunState::Interrupted, Some("Ctrl-C")).unwrap();
+}
+
+/// The digest of commands that a refusal of `run --resume` names.
+#[track_caller]
+pub fn digest_in(refused: &Ran) -> String {
+    let option = "--allow-commands ";
+    let at = refused.stderr.rfind(option).unwrap_or_else(|| panic!("{}", refused.stderr));
+    let digest = refused.stderr[at + option.len()..].split_whitespace().next().unwrap();
+    assert!(digest.len() == 32 && digest.chars().all(|c| c.is_ascii_hexdigit()), "{digest}");
+    digest.to_owned()
+}
+
+impl TestEnv {
+    /// Goes on with the interrupted RUN by consent to exactly its commands.
+    #[track_caller]
+    pub fn resume_allowed(&self) -> Ran {
+        let digest = digest_in(&self.run(&["run", "--resume"]).code(2));
+        self.run(&["run", "--resume", "--allow-commands", &digest])
+    }
 }

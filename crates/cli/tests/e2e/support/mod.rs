@@ -10,7 +10,7 @@ mod work;
 
 pub use clean::{Machine, assert_nothing_left};
 pub use devices::has_tracing;
-pub use known::{Course, NEVER_SAME, store_by_hand};
+pub use known::{Course, NEVER_SAME, digest_in, store_by_hand};
 pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
 pub use work::{FEW_INODES, phase, record_of};
