@@ -1,11 +1,16 @@
-//! Things that only tests need. No crate depends on it outside `[dev-dependencies]`.
+//! Things that only tests need, and `cargo xtask chaos`. No other crate depends on it outside of
+//! `[dev-dependencies]`.
 #![deny(unsafe_code)]
 
 pub mod allocations;
+pub mod ballast;
 pub mod browser;
 pub mod crash;
 pub mod kernels;
+pub mod machine;
+pub mod processes;
 pub mod records;
+pub mod scene;
 
 use std::fs;
 use std::io::Write as _;

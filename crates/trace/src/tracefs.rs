@@ -70,6 +70,14 @@ impl Tracefs {
         }
     }
 
+    /// Names of the instances of the RUNs with these ids.
+    #[must_use]
+    pub fn instances_of(&self, uids: &[String]) -> Vec<String> {
+        let all = fs::read_dir(self.path.join("instances")).into_iter().flatten().flatten();
+        let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| uids.iter().any(|uid| name.contains(uid.as_str()))).collect()
+    }
+
     fn instance_path(&self, name: &str) -> Result<PathBuf, TraceError> {
         if name.starts_with(OURS) && !name.contains(['/', '\0']) {
             return Ok(self.path.join("instances").join(name));

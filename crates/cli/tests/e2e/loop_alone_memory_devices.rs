@@ -1,10 +1,11 @@
 //! Devices in memory that the kernel makes: used, taken away again however a RUN ends, and those of
 //! others never touched.
 
-use crate::support::devices::{has_zram, zrams};
+use crate::support::devices::has_zram;
 use crate::support::{TestEnv, assert_nothing_left, sh, tool};
 use fsarena_model::record::{CacheState, Outcome};
 use fsarena_model::run::RunState;
+use fsarena_testkit::machine::zrams;
 use rustix::process::Signal;
 use std::fs;
 use std::path::Path;

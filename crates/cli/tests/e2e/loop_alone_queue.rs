@@ -1,11 +1,12 @@
 //! Settings of a device's queue and the state of its flash as factors: in force during the trials
 //! that ask for them, put back however a RUN ends, and recorded.
 
-use crate::support::devices::{Disk, has_zram, queue_of};
+use crate::support::devices::{Disk, has_zram};
 use crate::support::{Live, TestEnv, assert_nothing_left, sh};
 use fsarena_model::device::Conditioning;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
+use fsarena_testkit::machine::queue_of;
 use rustix::process::Signal;
 use std::fs;
 

@@ -1,10 +1,10 @@
 //! A periodic application on a real file system: counters by cycle, a quiet device, a stop and
 //! failures in the middle.
 
-use crate::loop_io_errors::fill;
 use crate::support::{Paused, Ran, TestEnv, assert_nothing_left, kill_dash_nine, phase};
 use fsarena_model::record::{Outcome, TrialRecord, Window};
 use fsarena_model::sample::Counters;
+use fsarena_testkit::ballast::fill;
 use rustix::process::Signal;
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -138,7 +138,7 @@ fn a_cycle_that_meets_a_full_device_is_in_the_record() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let shares = "shares = { replace = 1, temporary = 3 }";
     let paused = env.before_cycles(&format!("period = \"1 s\", cycles = 3, {shares}"));
-    fill(&paused.root(), 64 << 10);
+    fill(&paused.root(), 64 << 10).unwrap();
     let record = failed(&env, paused.go_on(), &["No space left on device", "phase cycle"]);
     let error = phase(&record, "cycle").error.as_ref().expect("it is marked");
     assert!(!error.path.contains("disturb"), "{error:?}");
@@ -165,7 +165,7 @@ fn a_second_load_that_fails_is_named() {
     let shares = "shares = { in-place = 1 }";
     let keys = format!("period = \"2 s\", cycles = 2, {shares}, {disturb}");
     let paused = env.before_cycles(&keys);
-    fill(&paused.root(), 0);
+    fill(&paused.root(), 0).unwrap();
     let record = failed(&env, paused.go_on(), &["disturb/written", "the second load"]);
     let error = phase(&record, "cycle").error.as_ref().expect("it is marked");
     assert!(error.path.starts_with("disturb/"), "{error:?}");

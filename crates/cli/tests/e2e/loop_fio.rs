@@ -200,7 +200,7 @@ fn full_in_the_middle() {
     let file = env.write("jobs.fio", jobs);
     let on = ["run", "--runs", "1", "--fs", "ext4", "--on", "ram:128M", "--cache", "warm"];
     let paused = env.pause(&[&on[..], &["--workload", &file]].concat(), "measure large");
-    crate::loop_io_errors::fill(&paused.root(), 16 << 20);
+    fsarena_testkit::ballast::fill(&paused.root(), 16 << 20).unwrap();
     let ran = paused.go_on().code(1);
     ran.says(&["No space left on device", "--on", "partial: large ended after"]);
     assert_nothing_left(&env);

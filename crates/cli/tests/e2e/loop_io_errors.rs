@@ -9,9 +9,9 @@ use crate::support::{
 };
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
+use fsarena_testkit::ballast::fill;
 use rustix::fs::FallocateFlags;
 use std::fs::{self, File};
-use std::path::Path;
 
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
@@ -90,20 +90,6 @@ impl Case<'_> {
     }
 }
 
-/// Takes all space of a file system and gives `left_bytes` back.
-pub fn fill(root: &Path, left_bytes: u64) {
-    let ballast = File::create(root.join("ballast")).unwrap();
-    let (mut taken, mut next) = (0, 1 << 30);
-    while next >= 4096 {
-        match rustix::fs::fallocate(&ballast, FallocateFlags::empty(), taken, next) {
-            Ok(()) => taken += next,
-            Err(_) => next /= 2,
-        }
-    }
-    ballast.set_len(taken.saturating_sub(left_bytes)).unwrap();
-    rustix::fs::syncfs(&ballast).unwrap();
-}
-
 /// Runs each case on a file system that has `left_bytes` when the last phase begins.
 #[track_caller]
 fn full(cases: &[(Case<'_>, u64, &[&str])]) {
@@ -112,7 +98,7 @@ fn full(cases: &[(Case<'_>, u64, &[&str])]) {
     for (case, left_bytes, calls) in cases {
         let device = device_of(case.fs).replace("loop", "ram");
         let paused = case.start(&env, &device, "warm", &[]);
-        fill(&paused.root(), *left_bytes);
+        fill(&paused.root(), *left_bytes).unwrap();
         let ran = paused.go_on();
         let record = case.assert_failed(&env, ran, &[ENOSPC], calls);
         let Outcome::Failed { remedy, .. } = &record.outcome else { return };
@@ -373,7 +359,7 @@ fn no_room_below(cases: &[(Case<'_>, &[&str])]) {
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(&image, hole, 16 << 20, 400 << 20).unwrap();
         drop(image);
-        fill(small.0.path(), 0);
+        fill(small.0.path(), 0).unwrap();
         let ran = paused.go_on();
         fs::remove_file(small.0.path().join("ballast")).unwrap();
         case.assert_failed(&env, ran, &[EIO, EROFS, ENOSPC, EBADMSG], calls);

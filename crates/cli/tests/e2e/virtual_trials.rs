@@ -58,22 +58,10 @@ impl Guests {
         self.env.start_command(command)
     }
 
-    /// Kernels that run as guests of this environment: their home is below its state directory.
-    fn guests(&self) -> Vec<Pid> {
-        let mark = format!("HOME={}/", self.env.state().display());
-        let is_ours = |pid: &i32| {
-            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|one| one.starts_with(mark.as_bytes()))
-        };
-        let all = fs::read_dir("/proc").unwrap().flatten();
-        let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter(is_ours).filter_map(Pid::from_raw).collect()
-    }
-
     pub(crate) fn assert_nothing_left(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !self.guests().is_empty() {
-            assert!(Instant::now() < deadline, "left behind: {:?}", self.guests());
+        while !self.env.scene.guests().is_empty() {
+            assert!(Instant::now() < deadline, "left behind: {:?}", self.env.scene.guests());
             std::thread::sleep(Duration::from_millis(10));
         }
         let left = fs::read_dir(self.env.state()).into_iter().flatten().flatten();
@@ -237,7 +225,7 @@ fn caught(guests: &Guests, kill: impl FnOnce(&Live<'_>, &[Pid])) -> Ran {
     // Before, a guest may be asked what it is.
     live.wait_for("[1/2]");
     let found = live.poll("guest", |_| {
-        let found = guests.guests();
+        let found = guests.env.scene.guests();
         (!found.is_empty()).then_some(found)
     });
     kill(&live, &found);
@@ -388,7 +376,7 @@ fn virtual_a_kernel_that_was_replaced_is_noticed() {
     let kernel = own.display().to_string();
     let args = ["run", &file, "--kernel", &kernel];
     let mut live = guests.start(&args);
-    live.poll("guest", |_| guests.guests().first().copied());
+    live.poll("guest", |_| guests.env.scene.guests().first().copied());
     live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
     live.signal(Signal::INT);
     live.end().code(130);

@@ -3,10 +3,10 @@
 
 use super::{TestEnv, sh, tool};
 use fsarena_devices::mountinfo;
+use fsarena_testkit::machine::{queue_of, why_no_zram};
 use fsarena_trace::{TraceError, Tracefs};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -130,18 +130,6 @@ impl Drop for Disk {
     }
 }
 
-/// The three settings of a queue that are factors.
-pub fn queue_of(name: &str) -> BTreeMap<&'static str, String> {
-    let read = |setting: &'static str| {
-        let file = format!("/sys/block/{name}/queue/{setting}");
-        let text = fs::read_to_string(file).unwrap_or_default();
-        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-        let value = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
-        (setting, value)
-    };
-    ["scheduler", "read_ahead_kb", "write_cache"].map(read).into()
-}
-
 /// SHA-256 of a file or a device.
 pub fn hash(path: &str) -> String {
     sh(&format!("sha256sum {path} | cut -d' ' -f1"))
@@ -153,28 +141,11 @@ fn backing(device: &str) -> String {
     fs::read_to_string(file).unwrap_or_default().trim().to_owned()
 }
 
-/// The zram devices that there are, each with its number of the medium.
-pub fn zrams() -> BTreeSet<String> {
-    let list = fs::read_dir("/sys/block").into_iter().flatten().flatten();
-    let paths = list.map(|entry| entry.path()).filter(|path| is_zram(path));
-    let named = |path: PathBuf| {
-        let diskseq = fs::read_to_string(path.join("diskseq")).unwrap_or_default();
-        format!("{} {}", path.file_name().unwrap().to_string_lossy(), diskseq.trim())
-    };
-    paths.map(named).collect()
-}
-
-fn is_zram(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"zram"))
-}
-
 /// Whether zram can be had; prints the reason where it cannot.
 pub fn has_zram() -> bool {
-    let there = Path::new("/sys/class/zram-control/hot_add").exists();
-    if !there {
-        println!("not run: this kernel has no zram");
-    }
-    there
+    let reason = why_no_zram();
+    reason.iter().for_each(|reason| println!("not run: {reason}"));
+    reason.is_none()
 }
 
 /// Something mounted by the test; unmounted with it.
@@ -203,10 +174,7 @@ impl TestEnv {
 
 /// Instances of tracing of these RUNs; none where this user may not see, and so not make, any.
 pub fn traces_of(uids: &[String]) -> Vec<String> {
-    let Ok(tracefs) = open() else { return Vec::new() };
-    let all = fs::read_dir(tracefs.path().join("instances")).into_iter().flatten().flatten();
-    let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| uids.iter().any(|uid| name.contains(uid.as_str()))).collect()
+    open().map(|tracefs| tracefs.instances_of(uids)).unwrap_or_default()
 }
 
 /// Whether block requests can be traced; prints the reason where they cannot.

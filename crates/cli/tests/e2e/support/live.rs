@@ -1,10 +1,10 @@
 //! A run that is under way: caught in the middle of a timed phase, signalled, killed.
 
 use super::{LIMIT, Outputs, Ran, TestEnv, wait};
+use fsarena_testkit::processes::{runs_as, state_of};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -57,7 +57,7 @@ impl Live<'_> {
         let mut found = None;
         let worker = self.poll("first file of the phase", |live| {
             // There may be workers of untimed steps before.
-            if found.is_none_or(|pid| state(pid).is_none()) {
+            if found.is_none_or(|pid| state_of(pid).is_none()) {
                 found = live.worker();
             }
             let root = format!("/proc/{}/cwd", found?.as_raw_nonzero());
@@ -65,7 +65,7 @@ impl Live<'_> {
             files.any(|file| file.file_name().as_encoded_bytes()[0] == b'f').then_some(found?)
         });
         kill_process(worker, Signal::STOP).expect("the worker is at work");
-        self.poll("worker to stop", |_| (state(worker)? == 'T').then_some(()));
+        self.poll("worker to stop", |_| (state_of(worker)? == 'T').then_some(()));
         worker
     }
 
@@ -88,7 +88,7 @@ impl Live<'_> {
 
     /// Sends a signal to the program and all that belongs to it, the youngest first.
     pub fn signal_tree(&self, signal: Signal) {
-        for pid in processes_of(self.env).into_iter().rev() {
+        for pid in self.env.scene.processes().into_iter().rev() {
             // Gone already is as good.
             let _ = kill_process(pid, signal);
         }
@@ -96,33 +96,43 @@ impl Live<'_> {
 
     /// `kill -9` of the program, its executor, its worker and all else in this test environment.
     pub fn kill_tree(&self) {
-        for pid in processes_of(self.env) {
+        for pid in self.env.scene.processes() {
             kill_dash_nine(pid);
         }
     }
 
     /// The executors (outer, then inner where there are two).
     pub fn executors(&self) -> Vec<Pid> {
-        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
+        self.env.scene.processes().into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
     }
 
     /// The processes that serve modelled disks.
     pub fn disk_servers(&self) -> Vec<Pid> {
-        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "vdisk_server")).collect()
+        self.env.scene.processes().into_iter().filter(|pid| runs_as(*pid, "vdisk_server")).collect()
     }
 
     /// The processes that mount crash states (outer, then inner).
     pub fn mounters(&self) -> Vec<Pid> {
-        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "crash_executor")).collect()
+        self.env
+            .scene
+            .processes()
+            .into_iter()
+            .filter(|pid| runs_as(*pid, "crash_executor"))
+            .collect()
     }
 
     /// The executors of trials in guests.
     pub fn virtual_executors(&self) -> Vec<Pid> {
-        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "virtual_executor")).collect()
+        self.env
+            .scene
+            .processes()
+            .into_iter()
+            .filter(|pid| runs_as(*pid, "virtual_executor"))
+            .collect()
     }
 
     pub fn worker(&self) -> Option<Pid> {
-        processes_of(self.env).into_iter().find(|pid| runs_as(*pid, "worker"))
+        self.env.scene.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
     }
 
     /// Waits for its end.
@@ -160,35 +170,6 @@ impl Drop for Live<'_> {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// All processes that were started in `env`, oldest first; they inherit its state directory.
-pub fn processes_of(env: &TestEnv) -> Vec<Pid> {
-    let mark = format!("FSARENA_STATE_DIR={}\0", env.state().display());
-    let mark = mark.as_bytes();
-    let mut found: Vec<i32> = fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| {
-            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environ.windows(mark.len()).any(|window| window == mark)
-        })
-        .collect();
-    found.sort_unstable();
-    found.into_iter().filter_map(Pid::from_raw).collect()
-}
-
-fn runs_as(pid: Pid, subcommand: &str) -> bool {
-    let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-    line.split(|byte| *byte == 0).nth(1) == Some(subcommand.as_bytes())
-}
-
-/// `R`, `S`, `T`, … of proc(5).
-fn state(pid: Pid) -> Option<char> {
-    let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
-    let text = fs::read_to_string(Path::new(&path)).ok()?;
-    text.rsplit_once(") ")?.1.chars().next()
 }
 
 pub fn kill_dash_nine(pid: Pid) {

@@ -8,16 +8,18 @@ mod pause;
 pub mod real;
 mod work;
 
-pub use clean::{Machine, assert_nothing_left};
+pub use clean::assert_nothing_left;
 pub use devices::has_tracing;
 pub use known::{Course, NEVER_SAME, digest_in, store_by_hand};
-pub use live::{Live, kill_dash_nine, processes_of};
+pub use live::{Live, kill_dash_nine};
 pub use pause::{Paused, image_in};
 pub use work::{FEW_INODES, phase, record_of};
 
 use fsarena_filesystems::{Availability, availability, driver};
 use fsarena_model::record::TrialRecord;
 use fsarena_store::{RunRow, Store};
+use fsarena_testkit::machine::Machine;
+use fsarena_testkit::scene::Scene;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -35,6 +37,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The world of one test: state, database and images in a directory that goes with it.
 pub struct TestEnv {
+    /// What the program sees of it.
+    pub scene: Scene,
     dir: tempfile::TempDir,
     outputs: AtomicUsize,
     /// What `assert_nothing_left` compares, for tests that make devices or set queues.
@@ -52,9 +56,10 @@ impl TestEnv {
             std::env::temp_dir()
         };
         let dir = tempfile::Builder::new().prefix("fsarena-e2e-").tempdir_in(place).unwrap();
-        fs::create_dir(dir.path().join("images")).unwrap();
+        let scene = Scene::new(dir.path());
+        fs::create_dir(&scene.images).unwrap();
         fs::create_dir(dir.path().join("said")).unwrap();
-        Self { dir, outputs: AtomicUsize::new(0), before: None, _turn: None }
+        Self { scene, dir, outputs: AtomicUsize::new(0), before: None, _turn: None }
     }
 
     /// One for loop devices and mounts; waits for its turn. `None`, with the reason printed, where
@@ -87,15 +92,15 @@ impl TestEnv {
     }
 
     pub fn images(&self) -> PathBuf {
-        self.path("images")
+        self.scene.images.clone()
     }
 
     pub fn state(&self) -> PathBuf {
-        self.path("state")
+        self.scene.state.clone()
     }
 
     pub fn db(&self) -> PathBuf {
-        self.path("results.db")
+        self.scene.database.clone()
     }
 
     /// Writes a file of the test and gives its path as text.
@@ -121,20 +126,7 @@ impl TestEnv {
     /// As [`TestEnv::command`], for another program that starts ours.
     pub fn command_of(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(args).current_dir(self.dir());
-        command.env("FSARENA_STATE_DIR", self.state()).env("FSARENA_DB", self.db());
-        command.env("FSARENA_IMAGE_DIR", self.images()).env("HOME", self.dir());
-        command.env("FSARENA_TEST_FAST", "1");
-        for name in [
-            "COLUMNS",
-            "FSARENA_FAULT",
-            "FSARENA_KERNEL_DIR",
-            "XDG_DATA_HOME",
-            "XDG_STATE_HOME",
-            "XDG_CACHE_HOME",
-        ] {
-            command.env_remove(name);
-        }
+        self.scene.set_environment(command.args(args));
         command
     }
 
@@ -178,7 +170,7 @@ impl TestEnv {
 impl Drop for TestEnv {
     fn drop(&mut self) {
         // After a failed test: what still runs is ours, and the program itself tidies up.
-        for pid in processes_of(self) {
+        for pid in self.scene.processes() {
             live::kill_dash_nine(pid);
         }
         if std::thread::panicking() {
