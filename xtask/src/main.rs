@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A command talks to whoever runs it.
 
+mod chaos;
 mod dist;
 mod overhead;
+mod program;
 mod test;
 mod tidy;
 
@@ -32,6 +34,8 @@ enum Task {
     Dist,
     /// What the harness costs: against bare loops, fio and nothing.
     Overhead(Box<overhead::Options>),
+    /// Kill, starve and cut off RUNs, and look whether anything is left, lost or damaged.
+    Chaos(chaos::Options),
     /// The first process of a guest kernel, for `overhead virtual`.
     #[command(hide = true, name = "guest_init")]
     GuestInit,
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Task::Test { all } => test::run(all),
         Task::Tidy(args) => tidy::run(&args),
         Task::Dist => dist::run(),
+        Task::Chaos(options) => chaos::run(&options),
         Task::GuestInit => overhead::run_as_init().map(|()| true),
         Task::VdiskServer => overhead::serve_disk().map(|()| true),
         Task::CrashExecutor { inside } => overhead::mount_crash_states(inside),

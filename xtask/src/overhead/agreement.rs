@@ -7,7 +7,7 @@
 
 use super::guests;
 use super::options::{Options, Section, Verdict};
-use super::release::program;
+use crate::program;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_devices::claim::NullDisk;
 use fsarena_stats::median;
@@ -43,7 +43,7 @@ fn run(options: &Options) -> Result<Verdict> {
         verdict.not_run("native beside virtual", guests::NO_KERNEL);
         return Ok(verdict);
     }
-    let program = program()?;
+    let program = program::build()?;
     let dir = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
     std::fs::write(dir.path().join("agreement.toml"), EXPERIMENT)?;
     for model in if options.smoke { &MODELS[1..] } else { &MODELS[..] } {

@@ -5,7 +5,7 @@
 //! they are what a user waits for, with the least of some tries.
 
 use super::options::{MIB, Options, Section, Verdict};
-use super::release;
+use crate::program;
 use anyhow::{Context as _, Result, bail, ensure};
 use fsarena_places::disk::{ConstantDisk, Disk};
 use fsarena_places::guest::{Guest, GuestOptions, GuestWork, Program, Record, Task};
@@ -110,7 +110,7 @@ fn suite(options: &Options) -> Result<Option<u64>> {
 
 /// Real time of the suite with these options, ns.
 fn suite_ns(dir: &Path, args: &[&str]) -> Result<u64> {
-    let mut command = Command::new(release::program()?);
+    let mut command = Command::new(program::build()?);
     command.current_dir(dir).args(["--db", "suite.db", "run", "suite.toml"]).args(args);
     let began = Instant::now();
     let output = command.stdin(Stdio::null()).output()?;

@@ -70,11 +70,11 @@ const MAY_USE: &[(&str, &str)] = &[
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", "corpus engine foreign model process"),
     // `overhead` measures the engine, the sampler, device models and crash states, and estimates
-    // ratios.
+    // ratios. `chaos` reads what RUNs have stored, and has scenes as the end-to-end tests have.
     (
         "xtask",
         "corpus devices engine executor filesystems metrics model places process safety stats \
-         vdisk",
+         store testkit trace vdisk",
     ),
 ];
 

@@ -1,0 +1,124 @@
+//! `full`: the file system with the database, the journals or the images has no space any more, for
+//! the rest of the RUN.
+
+use crate::chaos::draw::Draw;
+use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
+use crate::chaos::live::{Live, Start};
+use crate::chaos::moment::Moment;
+use crate::chaos::small::SmallFileSystem;
+use anyhow::Result;
+use fsarena_testkit::ballast::fill;
+use std::fs;
+
+/// Room for an image of the largest size, and for a database.
+const SIZE_MIB: u64 = 340;
+const MAX_LEFT_KIB: u64 = 256;
+
+pub(super) const KIND: Kind = Kind {
+    name: "full",
+    help: "no space for the database, the journals or the images",
+    weight: 2,
+    targets: &["loop", "ram", "directory", "tmpfs", "virtual"],
+    draw,
+};
+
+/// What lies there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stored {
+    Database,
+    Journals,
+    Images,
+}
+
+struct DiskFull {
+    stored: Stored,
+    moment: Moment,
+    left_bytes: u64,
+    small: Option<SmallFileSystem>,
+}
+
+fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
+    let all: &[Stored] = match shape.target.name {
+        "loop" => &[Stored::Database, Stored::Journals, Stored::Images],
+        _ => &[Stored::Database, Stored::Journals],
+    };
+    // Where nothing at all is left, and where something is: both happen.
+    let left_kib = if draw.once_in("nothing left", 2) { 0 } else { MAX_LEFT_KIB };
+    Box::new(DiskFull {
+        stored: draw.one_of("stored", all),
+        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        left_bytes: draw.between("left", 0, left_kib) << 10,
+        small: None,
+    })
+}
+
+impl Disturbance for DiskFull {
+    fn victim(&self) -> String {
+        match self.stored {
+            Stored::Database => "database",
+            Stored::Journals => "journals",
+            Stored::Images => "images",
+        }
+        .to_owned()
+    }
+
+    fn fault(&self) -> String {
+        "disk full".to_owned()
+    }
+
+    fn describe(&self) -> String {
+        let (victim, left) = (self.victim(), self.left_bytes >> 10);
+        format!("the disk of the {victim} is full but for {left} KiB {}", self.moment)
+    }
+
+    fn why_not(&self, here: &Here) -> Option<String> {
+        let needed = "needs mounts of its own, as root";
+        (!here.has_private_mounts).then(|| needed.to_owned())
+    }
+
+    fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
+        let small = SmallFileSystem::mount(&setting.beside("full"), SIZE_MIB)?;
+        let scene = &mut setting.scene;
+        match self.stored {
+            Stored::Database => scene.database = small.path().join("results.db"),
+            Stored::Journals => scene.state = small.path().join("state"),
+            Stored::Images => {
+                scene.images = small.path().join("images");
+                fs::create_dir(&scene.images)?;
+            }
+        }
+        self.small = Some(small);
+        start.variables.extend(self.moment.variable(&setting.scene));
+        Ok(())
+    }
+
+    fn act(&mut self, live: &mut Live) -> Result<Act> {
+        let met = self.moment.wait(live)?;
+        if let Some(small) = &self.small
+            && met
+        {
+            fill(small.path(), self.left_bytes)?;
+        }
+        self.moment.release(&live.scene)?;
+        Ok(if met { Act::Done } else { Act::Missed })
+    }
+
+    fn after_end(&mut self, _setting: &Setting) -> Result<()> {
+        let Some(small) = &self.small else { return Ok(()) };
+        match fs::remove_file(small.path().join("ballast")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn may_lose_records(&self) -> bool {
+        self.stored != Stored::Images
+    }
+
+    fn save(&mut self, setting: &Setting) -> Result<()> {
+        match &self.small {
+            Some(small) => small.copy_files(&setting.scene.dir),
+            None => Ok(()),
+        }
+    }
+}

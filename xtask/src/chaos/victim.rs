@@ -1,0 +1,178 @@
+//! Which processes of a RUN are met, and what they are sent.
+
+use super::live::Live;
+use fsarena_testkit::processes::{parent_of, runs_as, state_of};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::collections::BTreeMap;
+use std::fs;
+
+/// What ends programs: by hand, by a terminal, by a service manager, by the kernel, by a pipe whose
+/// reader is gone.
+pub(super) const SIGNALS: &[(Signal, &str)] = &[
+    (Signal::KILL, "KILL"),
+    (Signal::TERM, "TERM"),
+    (Signal::INT, "INT"),
+    (Signal::HUP, "HUP"),
+    (Signal::QUIT, "QUIT"),
+    (Signal::PIPE, "PIPE"),
+];
+
+/// Subcommands that are processes of the program itself.
+const PARTS: &[&str] = &["executor", "virtual_executor", "vdisk_server", "worker"];
+
+/// Some processes of a RUN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Victim {
+    /// `fsarena run` alone.
+    Runner,
+    /// Its process group, as Ctrl-C reaches it.
+    Group,
+    /// All there is, the youngest first, as the end of a session reaches it.
+    Everything,
+    /// The executor outside of the namespaces.
+    Executor,
+    /// The one inside, whose end is that of everything in them.
+    InnerExecutor,
+    Worker,
+    /// The process that serves a modelled disk.
+    DiskServer,
+    /// The executor of a trial in a guest.
+    VirtualExecutor,
+    /// The kernel that runs as a guest.
+    Guest,
+    /// A program that one of these has started, such as mkfs.
+    Tool,
+}
+
+impl Victim {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Runner => "runner",
+            Self::Group => "group",
+            Self::Everything => "everything",
+            Self::Executor => "executor",
+            Self::InnerExecutor => "inner executor",
+            Self::Worker => "worker",
+            Self::DiskServer => "disk server",
+            Self::VirtualExecutor => "guest executor",
+            Self::Guest => "guest",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Those that there can be in a RUN on this kind of target.
+    pub(super) fn on(target: &str) -> Vec<Self> {
+        let own: &[Self] = match target {
+            "virtual" => &[Self::VirtualExecutor, Self::Guest],
+            "vdisk" => {
+                &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::DiskServer, Self::Tool]
+            }
+            "directory" => &[Self::Executor, Self::Worker],
+            _ => &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::Tool],
+        };
+        [&[Self::Runner, Self::Group, Self::Everything][..], own].concat()
+    }
+
+    /// Whether `fsarena run` is one of them.
+    pub(super) fn includes_runner(self) -> bool {
+        matches!(self, Self::Runner | Self::Group | Self::Everything)
+    }
+
+    /// The processes; none where there is none at the moment.
+    pub(super) fn find(self, live: &Live) -> Vec<Pid> {
+        let all = || live.scene.processes();
+        let called = |name: &str| all().into_iter().find(|pid| runs_as(*pid, name));
+        let is_executor = |pid: &Pid| runs_as(*pid, "executor");
+        let is_inner = |pid: &Pid| parent_of(*pid).is_some_and(|parent| is_executor(&parent));
+        let found = match self {
+            Self::Runner | Self::Group => Some(live.pid()),
+            Self::Everything => return all().into_iter().rev().collect(),
+            Self::Executor => all().into_iter().find(|pid| is_executor(pid) && !is_inner(pid)),
+            Self::InnerExecutor => all().into_iter().find(|pid| is_executor(pid) && is_inner(pid)),
+            Self::Worker => called("worker"),
+            Self::DiskServer => called("vdisk_server"),
+            Self::VirtualExecutor => called("virtual_executor"),
+            Self::Guest => live.scene.guests().first().copied(),
+            Self::Tool => tools(live.pid()).first().copied(),
+        };
+        found.into_iter().collect()
+    }
+
+    /// Sends a signal; whether there was anything to send it to.
+    pub(super) fn signal(self, live: &Live, signal: Signal) -> bool {
+        let found = self.find(live);
+        for pid in &found {
+            // Gone already is as good.
+            let _ = match self {
+                Self::Group => kill_process_group(*pid, signal),
+                _ => kill_process(*pid, signal),
+            };
+        }
+        !found.is_empty()
+    }
+}
+
+/// Programs that `root` or its descendants have started, and that are none of its own parts. They
+/// may have an environment without any mark, so it is their parents that tell.
+fn tools(root: Pid) -> Vec<Pid> {
+    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let mut children: BTreeMap<i32, Vec<Pid>> = BTreeMap::new();
+    for pid in pids.filter_map(Pid::from_raw) {
+        if let Some(parent) = parent_of(pid) {
+            children.entry(parent.as_raw_nonzero().get()).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut ahead = vec![root];
+    while let Some(pid) = ahead.pop() {
+        let own = children.get(&pid.as_raw_nonzero().get()).cloned().unwrap_or_default();
+        found.extend(own.iter().copied());
+        ahead.extend(own);
+    }
+    let is_part = |pid: &Pid| PARTS.iter().any(|part| runs_as(*pid, part));
+    // What is dead and not waited for cannot be killed once more.
+    let is_alive = |pid: &Pid| state_of(*pid).is_some_and(|state| state != 'Z');
+    found.retain(|pid| is_alive(pid) && !is_part(pid));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn victims_are_those_that_the_target_has() {
+        assert!(!Victim::on("directory").contains(&Victim::InnerExecutor));
+        assert!(Victim::on("vdisk").contains(&Victim::DiskServer));
+        assert!(Victim::on("virtual").contains(&Victim::Guest));
+        for target in ["loop", "directory", "virtual"] {
+            let all = Victim::on(target);
+            assert_eq!(all.iter().filter(|victim| victim.includes_runner()).count(), 3);
+        }
+    }
+
+    #[test]
+    fn tools_are_descendants_that_live() {
+        let script = "env -i sleep 600 & echo $!; read line";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let sleeper = Pid::from_raw(line.trim().parse().unwrap()).unwrap();
+        assert_eq!(tools(Pid::from_child(&shell)), [sleeper]);
+        kill_process(sleeper, Signal::KILL).unwrap();
+        while state_of(sleeper).is_some_and(|state| state != 'Z') {
+            std::thread::yield_now();
+        }
+        assert_eq!(tools(Pid::from_child(&shell)), []);
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+    }
+}
