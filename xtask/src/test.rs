@@ -30,9 +30,9 @@ struct Step {
 }
 
 /// The cheap ones first. The guest kernel is there from an earlier run, or takes some minutes that
-/// do not count. clippy and docs run next to the machine tests, which mostly wait. cargo-deny is
-/// waited for as late as possible, because it may still be under construction; the benchmark runs
-/// after it, on a quiet machine; leftovers come last.
+/// do not count. chaos, clippy and docs run next to the machine tests, which mostly wait.
+/// cargo-deny is waited for as late as possible, because it may still be under construction; the
+/// benchmark runs after it, on a quiet machine; leftovers come last.
 const STEPS: &[Step] = &[
     Step { name: "set-up", run: steps::set_up },
     Step { name: "format", run: steps::format },
@@ -41,6 +41,7 @@ const STEPS: &[Step] = &[
     Step { name: "guest kernel", run: steps::guest_kernel },
     Step { name: "tests", run: steps::tests },
     Step { name: "machine tests", run: steps::machine_tests },
+    Step { name: "chaos", run: steps::chaos },
     Step { name: "clippy", run: steps::clippy },
     Step { name: "docs", run: steps::docs },
     Step { name: "cargo deny", run: steps::deny },

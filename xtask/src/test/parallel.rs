@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -68,6 +69,8 @@ pub struct Output {
     pub broken: Vec<String>,
     /// How long each test took, with its name.
     took: Vec<(Duration, String)>,
+    /// What else ran in one of the lanes.
+    pub beside: Option<Ended>,
 }
 
 impl Output {
@@ -187,13 +190,27 @@ pub fn run_plain(session: &Session, programs: &[Program]) -> Output {
     output
 }
 
-/// Runs `tests`: first those that may run next to others, then the rest and all of a second attempt
-/// one by one.
-pub fn run(session: &Session, tests: Vec<Single>, is_alone: impl Fn(&str) -> bool) -> Output {
+/// A program that takes the place of a test for a while: it has as many loop devices at most.
+#[derive(Debug)]
+pub struct Beside {
+    /// Name of the file its output goes to.
+    pub log: &'static str,
+    /// The program.
+    pub command: Command,
+}
+
+/// Runs `tests`: first those that may run next to others, with `beside` before them in one of the
+/// lanes; then the rest and all of a second attempt one by one.
+pub fn run(
+    session: &Session,
+    tests: Vec<Single>,
+    is_alone: impl Fn(&str) -> bool,
+    beside: Option<Beside>,
+) -> Output {
     let (alone, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|it| is_alone(&it.name));
     let state = State::new(alone.len() + others.len());
-    state.work(session, others, at_a_time(Path::new("/dev")));
-    state.work(session, alone, 1);
+    state.work(session, others, at_a_time(Path::new("/dev")), beside);
+    state.work(session, alone, 1, None);
     state.output.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -222,13 +239,25 @@ impl State {
         Self { output: Mutex::default(), all, began: now, shown: Mutex::new(now) }
     }
 
-    fn work(&self, session: &Session, tests: Vec<Single>, at_a_time: usize) {
+    fn work(
+        &self,
+        session: &Session,
+        tests: Vec<Single>,
+        at_a_time: usize,
+        mut beside: Option<Beside>,
+    ) {
         let queue = Mutex::new(VecDeque::from(tests));
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         std::thread::scope(|scope| {
             for worker in 0..at_a_time {
                 let next = &next;
+                let beside = beside.take();
                 scope.spawn(move || {
+                    if let Some(Beside { log, mut command }) = beside {
+                        let ended = session.run(log, &mut command);
+                        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+                        output.beside = Some(ended);
+                    }
                     while let Some(test) = next().filter(|_| session.over().is_none()) {
                         let began = Instant::now();
                         let ended = run_one(session, &test, worker);
@@ -323,7 +352,11 @@ mod tests {
             name: name.to_owned(),
         };
         let tests = ["one", "two", "three", "four"].map(single);
-        let output = run(&session, tests.to_vec(), |name| name == "two");
+        let mut command = call("/bin/echo");
+        command.arg("next to them");
+        let beside = Some(Beside { log: "beside", command });
+        let output = run(&session, tests.to_vec(), |name| name == "two", beside);
+        assert_eq!(output.beside.as_ref().unwrap().text, "next to them\n");
         let order = |name: &str| output.text.find(&format!("--exact {name} ")).unwrap();
         assert!(["one", "three", "four"].into_iter().all(|name| order(name) < order("two")));
         assert!(output.broken.is_empty() && output.slowest().lines().count() == 5);

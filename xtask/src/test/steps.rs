@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::doc_examples;
 use super::leftovers::LeftoverSearch;
 use super::libtest;
-use super::parallel::{self, Program, Single};
+use super::parallel::{self, Beside, Program, Single};
 use super::processes::{End, Ended, Job, Session, call, cargo, cargo_behind};
 use super::setup;
 use super::tally::{NotRun, Outcome};
@@ -37,6 +37,8 @@ pub struct StepContext {
     /// Under way since the machine tests began.
     clippy: Option<Job>,
     docs: Option<Job>,
+    /// The campaign that ran in a lane of the machine tests.
+    chaos: Option<Ended>,
 }
 
 /// Where cargo-deny stands.
@@ -53,7 +55,16 @@ impl StepContext {
         let before = search.list();
         let deny = find_deny(&session).map_or_else(|| build_deny(&session), Deny::There);
         let programs = Vec::new();
-        StepContext { session, search, before, deny, programs, clippy: None, docs: None }
+        StepContext {
+            session,
+            search,
+            before,
+            deny,
+            programs,
+            clippy: None,
+            docs: None,
+            chaos: None,
+        }
     }
 
     /// Waits for a check that is under way, or runs it.
@@ -182,10 +193,12 @@ pub fn machine_tests(context: &mut StepContext) -> Outcome {
     // Where one cannot be started, its own step runs it.
     context.clippy = context.session.begin("cargo clippy", &mut clippy_command()).ok();
     context.docs = context.session.begin("cargo doc", &mut docs_command()).ok();
-    let first = run_machine_tests(context, tests.clone(), parallel::is_alone);
+    let beside = Some(chaos_campaign(context));
+    let (first, chaos) = run_machine_tests(context, tests.clone(), parallel::is_alone, beside);
+    context.chaos = chaos;
     let Some(names) = worth_a_second_attempt(&first) else { return first };
     let again = tests.into_iter().filter(|test| names.contains(&test.label())).collect();
-    let second = run_machine_tests(context, again, |_| true);
+    let (second, _) = run_machine_tests(context, again, |_| true, None);
     both_attempts(first, second)
 }
 
@@ -193,12 +206,55 @@ fn run_machine_tests(
     context: &StepContext,
     tests: Vec<Single>,
     is_alone: impl Fn(&str) -> bool,
-) -> Outcome {
-    let output = parallel::run(&context.session, tests, is_alone);
+    beside: Option<Beside>,
+) -> (Outcome, Option<Ended>) {
+    let output = parallel::run(&context.session, tests, is_alone, beside);
     let mut outcome = libtest::parse(&output.text);
     outcome.output.push(output.slowest());
     outcome.failed.extend(output.broken);
-    outcome
+    (outcome, output.beside)
+}
+
+/// Half a minute of it, in the place of a test. The row of cases is always the same, so that what
+/// has failed once can be looked at again; a longer campaign is somebody's wish.
+fn chaos_campaign(context: &StepContext) -> Beside {
+    // This program itself: cargo may be at work on other things, and has one at a time.
+    let mut command = call("/proc/self/exe");
+    command.args(["chaos", "--minutes", "0.5", "--campaign", "1", "--beside", "--program"]);
+    command.arg(context.session.root.join("target/debug/fsarena"));
+    Beside { log: "chaos", command }
+}
+
+/// What became of the campaign.
+pub fn chaos(context: &mut StepContext) -> Outcome {
+    match context.chaos.take() {
+        Some(ended) => chaos_outcome(ended),
+        None => Outcome::not_run(vec![NotRun::new("chaos", "the machine tests did not begin it")]),
+    }
+}
+
+/// Each case counts as a test; the last line says how many there were.
+fn chaos_outcome(Ended { end, text }: Ended) -> Outcome {
+    let count = |line: &str| line.split_once(" cases, ")?.0.parse::<usize>().ok();
+    let cases = text.lines().last().and_then(count);
+    let failed: Vec<String> =
+        text.lines().filter_map(|line| Some(line.strip_prefix("failed: ")?.to_owned())).collect();
+    let not_run = parts_not_run("chaos", &text);
+    match (end, cases) {
+        (End::Good | End::Bad(_), Some(0)) => Outcome::not_run(not_run),
+        (End::Good, Some(cases)) => Outcome { passed: cases, not_run, ..Outcome::default() },
+        (End::Bad(_), Some(cases)) if !failed.is_empty() => Outcome {
+            passed: cases.saturating_sub(failed.len()),
+            failed,
+            not_run,
+            output: vec![tail(&text)],
+            ..Outcome::default()
+        },
+        (End::Good, None) => Outcome::failed("cargo xtask chaos: no closing line", tail(&text)),
+        (End::Bad(how) | End::Stopped(how), _) => {
+            Outcome::failed(format!("cargo xtask chaos: {how}"), tail(&text))
+        }
+    }
 }
 
 /// The failed tests; `None` where none failed, or so many that it is not the machine, or something
@@ -276,20 +332,20 @@ pub fn benchmark(context: &mut StepContext) -> Outcome {
     let args = ["xtask", "overhead", "--smoke"];
     let Ended { end, text } = context.session.run("benchmark", cargo().args(args));
     match end {
-        End::Good => Outcome { not_run: parts_not_run(&text), ..Outcome::passed() },
+        End::Good => Outcome { not_run: parts_not_run("benchmark", &text), ..Outcome::passed() },
         End::Bad(how) | End::Stopped(how) => {
             Outcome::failed(format!("cargo xtask overhead: {how}"), tail(&text))
         }
     }
 }
 
-/// The parts of the benchmark that say `not run: what: why`.
-fn parts_not_run(text: &str) -> Vec<NotRun> {
+/// The parts of a step that say `not run: what: why`.
+fn parts_not_run(step: &str, text: &str) -> Vec<NotRun> {
     let parts = text.lines().filter_map(|line| line.strip_prefix("not run: "));
     parts
         .map(|part| {
             let (what, why) = part.split_once(": ").unwrap_or((part, "no reason given"));
-            NotRun::new(format!("benchmark {what}"), why)
+            NotRun::new(format!("{step} {what}"), why)
         })
         .collect()
 }
@@ -369,8 +425,27 @@ mod tests {
     fn parts_of_the_benchmark_say_why_they_were_not_run() {
         let text = "== uring\nnot run: uring: fio is not installed\nnot judged: few\n";
         let expected = NotRun::new("benchmark uring", "fio is not installed");
-        assert_eq!(parts_not_run(text), [expected]);
-        assert_eq!(parts_not_run("all figures\n"), []);
+        assert_eq!(parts_not_run("benchmark", text), [expected]);
+        assert_eq!(parts_not_run("benchmark", "all figures\n"), []);
+    }
+
+    #[test]
+    fn cases_of_a_campaign_count_as_tests() {
+        let text = "failed: seed 7: kill\n  left behind: x\nnot run: zram: no zram (1 cases)\n\
+                    5 cases, 1 failed, 10 per minute\n";
+        let outcome = |end: End, text: &str| chaos_outcome(Ended { end, text: text.to_owned() });
+        let bad = outcome(End::Bad("exit code 1".to_owned()), text);
+        assert_eq!((bad.passed, &bad.failed), (4, &vec!["seed 7: kill".to_owned()]));
+        assert_eq!(bad.not_run, [NotRun::new("chaos zram", "no zram (1 cases)")]);
+        let good = outcome(End::Good, "5 cases, 0 failed, 10 per minute\n");
+        assert_eq!((good.passed, good.failed.len()), (5, 0));
+        let none = outcome(End::Good, "not run: loop: needs root (9 cases)\n0 cases, 0 failed\n");
+        assert_eq!((none.passed, none.not_run.len()), (0, 1));
+        for end in [End::Good, End::Bad("exit code 101".to_owned())] {
+            assert_eq!(outcome(end, "seed 1: kill\n").failed.len(), 1, "it did not reach its end");
+        }
+        let stopped = outcome(End::Stopped("took too long".to_owned()), text);
+        assert_eq!(stopped.failed, ["cargo xtask chaos: took too long"]);
     }
 
     #[test]
