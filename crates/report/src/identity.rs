@@ -86,10 +86,10 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     (records, crash_runs): (&[TrialRecord], &[C]),
     names: &[String],
 ) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<C>) {
-    let mut whole = [value(header), value(&sessions), value(&records), value(&crash_runs)];
+    let whole = || [value(header), value(&sessions), value(&records), value(&crash_runs)];
     let mut secrets = Secrets::default();
     secrets.add_host(&header.host.hostname);
-    for part in &whole {
+    for part in &whole() {
         collect(part, false, &mut secrets);
     }
     names.iter().for_each(|name| secrets.add_user(name));
@@ -101,27 +101,34 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
         key.into_iter().for_each(|key| secrets.add_own(key, true));
     }
     secrets.settle();
-    for part in &mut whole {
-        scrub(part, &secrets);
-    }
-    let [plain, pieces, trials, crashes] = whole;
-    let mut plain: RunHeader = back(plain);
-    let (pieces, mut trials): (Vec<RunSession>, Vec<TrialRecord>) = (back(pieces), back(trials));
+    let scrubbed = |secrets: &Secrets| -> Option<(RunHeader, _, Vec<TrialRecord>, Vec<C>)> {
+        let [plain, pieces, trials, crashes] = whole().map(|mut part| {
+            scrub(&mut part, false, secrets);
+            part
+        });
+        Some((back(plain)?, back(pieces)?, back(trials)?, back(crashes)?))
+    };
+    let found = scrubbed(&secrets).or_else(|| {
+        secrets.keep_words(|secrets| scrubbed(secrets).is_some());
+        scrubbed(&secrets)
+    });
+    let (mut plain, pieces, mut trials, crashes) = found.expect("only free text was changed");
     let ids = identities(header, &mut plain);
     for record in &mut trials {
         if let Some(id) = ids.get(&record.key.contender) {
             record.key.contender = id.clone();
         }
     }
-    (plain, pieces, trials, back(crashes))
+    (plain, pieces, trials, crashes)
 }
 
 fn value(of: &impl Serialize) -> Value {
     serde_json::to_value(of).expect("a RUN is plain data")
 }
 
-fn back<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).expect("only free text was changed")
+/// `None`: a word was changed that the form has itself.
+fn back<T: DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
 }
 
 /// The new identity of each contender. Two that differed in nothing but what was removed stay two.
@@ -130,7 +137,8 @@ fn identities(before: &RunHeader, after: &mut RunHeader) -> BTreeMap<ContenderId
     let both = before.plan.contenders.iter().zip(&mut after.plan.contenders);
     both.map(|(old, new)| {
         while !seen.insert(new.id()) {
-            new.replicate += 1;
+            // In a plan from elsewhere it may be any number.
+            new.replicate = new.replicate.wrapping_add(1);
         }
         (old.id(), new.id())
     })
@@ -161,22 +169,24 @@ fn collect(value: &Value, is_free: bool, secrets: &mut Secrets) {
 }
 
 /// Removes it.
-fn scrub(value: &mut Value, secrets: &Secrets) {
+fn scrub(value: &mut Value, is_free: bool, secrets: &Secrets) {
     match value {
-        Value::String(text) => *text = secrets.removed_from(text),
-        Value::Array(all) => all.iter_mut().for_each(|one| scrub(one, secrets)),
-        Value::Object(map) => scrub_map(map, secrets),
+        Value::String(text) if is_free || secrets.is_to_be_looked_at(text) => {
+            *text = secrets.removed_from(text);
+        }
+        Value::Array(all) => all.iter_mut().for_each(|one| scrub(one, is_free, secrets)),
+        Value::Object(map) => scrub_map(map, is_free, secrets),
         _ => {}
     }
 }
 
-fn scrub_map(map: &mut Map<String, Value>, secrets: &Secrets) {
+fn scrub_map(map: &mut Map<String, Value>, is_free: bool, secrets: &Secrets) {
     map.retain(|key, one| !(names_hardware(key) && one.is_string()));
     for (key, one) in map {
         match one {
             Value::String(text) if key == "boot_id" => *text = pseudonym(text),
             Value::String(text) if key == "hostname" => text.clear(),
-            _ => scrub(one, secrets),
+            _ => scrub(one, is_free || is_free_text(key), secrets),
         }
     }
 }
@@ -212,6 +222,11 @@ struct Secrets {
     links: Vec<String>,
     /// Words that the plan or the program uses itself.
     own: BTreeSet<String>,
+    /// Of these, words of the form of a RUN that have a name in them: a host `big` is in
+    /// `big-read`.
+    kept: BTreeSet<String>,
+    /// What is no free text stays.
+    is_free_text_alone: bool,
 }
 
 impl Secrets {
@@ -291,6 +306,26 @@ impl Secrets {
         // The longest first: the full name of a host before its first part.
         self.hosts.sort_by_key(|name| std::cmp::Reverse(name.len()));
         self.serials.sort_by_key(|serial| std::cmp::Reverse(serial.len()));
+    }
+
+    /// Finds the words without which a RUN cannot be read back: of those that would be changed as
+    /// few as possible are kept. Should that not be enough, nothing but free text is changed.
+    fn keep_words(&mut self, can_be_read: impl Fn(&Self) -> bool) {
+        let changed = self.own.iter().filter(|word| self.removed_from(word) != **word);
+        let changed: Vec<String> = changed.cloned().collect();
+        self.kept = changed.iter().cloned().collect();
+        for word in &changed {
+            self.kept.remove(word);
+            if !can_be_read(self) {
+                self.kept.insert(word.clone());
+            }
+        }
+        self.is_free_text_alone = !can_be_read(self);
+    }
+
+    /// Whether a text that is not free is one in which names are looked for.
+    fn is_to_be_looked_at(&self, text: &str) -> bool {
+        !self.is_free_text_alone && !self.kept.contains(text)
     }
 
     /// A text without all that.

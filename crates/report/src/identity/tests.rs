@@ -82,6 +82,37 @@ fn all_texts(run: &(RunHeader, Vec<RunSession>, Vec<TrialRecord>)) -> Vec<String
     found
 }
 
+/// A host that is called as a part of a word of ours, and a serial number that is one.
+#[test]
+fn words_of_the_form_stay_whatever_the_host_is_called() {
+    for (host, serial) in [("big", "WD-12345678"), ("zephyr", "sequen"), ("not", "ential")] {
+        let mut before = run(host, ["alice", "bob"], serial);
+        before.0.plan.workloads = vec![records::big_file(), small_files()];
+        before.0.plan.contenders[0].label = format!("{host}-{serial}");
+        let (header, _, trials) = anonymous(&before.0, &before.1, &before.2, &[]);
+        let of = |workload: usize| header.plan.workloads[workload].phases.clone();
+        assert_eq!(of(0), before.0.plan.workloads[0].phases, "{host} {serial}");
+        assert_eq!(of(1), before.0.plan.workloads[1].phases, "{host} {serial}");
+        assert_eq!(trials.len(), 6);
+        let label = &header.plan.contenders[0].label;
+        assert!(!label.contains(serial) && !label.contains(host), "{label}");
+    }
+}
+
+/// Two that are one, and count as far as numbers do.
+#[test]
+fn the_last_number_of_a_replicate_is_followed_by_the_first() {
+    let mut header = run("zephyr", ["alice", "bob"], "WD-12345678").0;
+    let last = header.plan.contenders[0].clone();
+    for one in &mut header.plan.contenders {
+        one.clone_from(&last);
+        one.replicate = u32::MAX;
+    }
+    let (header, ..) = anonymous(&header, &[], &[], &[]);
+    let numbers: Vec<u32> = header.plan.contenders.iter().map(|one| one.replicate).collect();
+    assert_eq!(numbers, [u32::MAX, 0, 1]);
+}
+
 #[test]
 fn it_stays_the_same_run() {
     let before = run("zephyr", ["alice", "bob"], "WD-12345678");
