@@ -330,10 +330,12 @@ impl Geometry {
 }
 
 /// What the superblock on a device says: 32-bit words by their places in it.
-struct Superblock(Vec<i64>);
+pub(super) struct Superblock(Vec<i64>);
 
 /// Bytes of the superblock itself, the magic number in its last four.
 const SUPERBLOCK_WORDS: usize = 344;
+/// More groups than this are not believed.
+const GROUPS_MAX: i64 = 1 << 20;
 /// FS_UFS1_MAGIC.
 const MAGIC: i64 = 0x01_1954;
 
@@ -345,19 +347,25 @@ impl Superblock {
     }
 
     /// Reads what od prints: one word a line.
-    fn parse(text: &str) -> Result<Self, FsError> {
+    pub(super) fn parse(text: &str) -> Result<Self, FsError> {
         let odd = |problem: String| FsError::Malformed { tool: "od", problem };
         let word = |text: &str| text.parse().map_err(|_| odd(format!("{text:?} is no number")));
         let words: Vec<i64> = text.split_whitespace().map(word).collect::<Result<_, _>>()?;
         let whole = words.len() == SUPERBLOCK_WORDS && words.last() == Some(&MAGIC);
-        whole.then_some(Self(words)).ok_or_else(|| odd("no superblock of UFS1".to_owned()))
+        if !whole {
+            return Err(odd("no superblock of UFS1".to_owned()));
+        }
+        match words[11] {
+            0..=GROUPS_MAX => Ok(Self(words)),
+            groups => Err(odd(format!("a superblock with {groups} groups"))),
+        }
     }
 
     fn number(&self, word: usize) -> u64 {
         self.0.get(word).and_then(|number| u64::try_from(*number).ok()).unwrap_or(0)
     }
 
-    fn features(&self) -> BTreeMap<String, String> {
+    pub(super) fn features(&self) -> BTreeMap<String, String> {
         const NUMBERS: [(&str, usize); 8] = [
             ("fragments", 9),
             ("groups", 11),
@@ -375,7 +383,7 @@ impl Superblock {
     }
 
     /// The superblock, and of each group its copy, maps and inodes; the counters of all groups.
-    fn layout(&self) -> FsLayout {
+    pub(super) fn layout(&self) -> FsLayout {
         let fragment = self.number(13);
         let range = |first: u64, count: u64| Range {
             start_bytes: first.saturating_mul(fragment),
@@ -572,6 +580,9 @@ mod tests {
         let layout = superblock.layout();
         assert_eq!(layout.metadata, [range(0, 536), range(536, 1), range(20_016, 520)]);
         assert!(!layout.flags_metadata && layout.journal.is_empty());
+        words[11] = i32::MAX.to_string();
+        let text = Superblock::parse(&words.join("\n")).err().unwrap().to_string();
+        assert!(text.contains("with 2147483647 groups"), "{text}");
         words[SUPERBLOCK_WORDS - 1] = "0".to_owned();
         let text = Superblock::parse(&words.join("\n")).err().unwrap().to_string();
         assert!(text.contains("no superblock of UFS1"), "{text}");

@@ -7,13 +7,13 @@
 use crate::error::{At, PlanError, Span};
 use crate::experiment::{Experiment, Factors, FsAxes};
 use crate::files::Rules;
-use crate::fs_entry::FsEntry;
+use crate::fs_entry::{FsEntry, MAX_CONTENDERS, too_many};
 use crate::text::{is_directory, names_a_device};
 use fsarena_filesystems::Backing;
-use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
+use fsarena_model::contender::{ContenderId, DeviceLevel, FsLevel, Levels};
 use fsarena_model::factor::{self, Factor, Illegal, Target};
+use std::collections::HashSet;
 
-const MAX_CONTENDERS: usize = 1000;
 /// Most combinations that are looked at for one file system and device.
 const MAX_COMBINATIONS: usize = 100_000;
 
@@ -55,9 +55,19 @@ struct Variant {
     options: Vec<Written>,
 }
 
-fn variants(entry: &FsEntry, axes: Option<&At<FsAxes>>) -> Vec<Variant> {
+fn variants(
+    entry: &FsEntry,
+    axes: Option<&At<FsAxes>>,
+    place: &Span,
+) -> Result<Vec<Variant>, PlanError> {
     let mut variants = vec![Variant { level: entry.level.clone(), options: Vec::new() }];
-    let Some(axes) = axes.filter(|_| !entry.has_options()) else { return variants };
+    let Some(axes) = axes.filter(|_| !entry.has_options()) else { return Ok(variants) };
+    let mkfs = axes.value.mkfs.values().map(Vec::len);
+    let lengths = mkfs.chain([axes.value.mount.len().max(1)]);
+    // Each of them would be a contender.
+    if lengths.fold(1, usize::saturating_mul) > MAX_CONTENDERS {
+        return Err(too_many(place));
+    }
     for (key, levels) in &axes.value.mkfs {
         variants = multiply(&variants, levels, |fs, value| {
             let value = value.as_ref()?;
@@ -71,7 +81,7 @@ fn variants(entry: &FsEntry, axes: Option<&At<FsAxes>>) -> Vec<Variant> {
             if options.is_empty() { None } else { Some(options.join(",")) }
         });
     }
-    variants
+    Ok(variants)
 }
 
 /// Each variant with each level put in; `put` gives the text of the level, none for a default.
@@ -110,7 +120,8 @@ pub(crate) fn cross(
         let name = &entry.value.level.name;
         let defined = experiment.filesystems.iter().find(|defined| defined.value.name == *name);
         entry.value.level.external = defined.map(|defined| defined.value.commands.clone());
-        for variant in variants(&entry.value, factors.of_fs.get(&entry.value.level.name)) {
+        let axes = factors.of_fs.get(&entry.value.level.name);
+        for variant in variants(&entry.value, axes, &entry.place)? {
             for setting in settings(factors, &variant.level, &entry.place)? {
                 let fs = entry.value.level.clone();
                 let plain = Levels::plain(fs, setting.levels.device.clone());
@@ -129,11 +140,6 @@ pub(crate) fn cross(
         }
     }
     Ok(all)
-}
-
-fn too_many(place: &Span) -> PlanError {
-    let what = format!("more than {MAX_CONTENDERS} combinations of levels");
-    PlanError::new(place, what, "shorten some of the lists")
 }
 
 /// Levels of a file system on a device.
@@ -179,21 +185,24 @@ fn settings<'e>(
         return Err(too_many(place));
     }
     let mut all: Vec<Setting<'_>> = Vec::new();
+    let mut seen = HashSet::new();
     for device in &factors.device {
         let same_device = |other: &DeviceLevel| {
             let same_size =
                 other.size_bytes().is_some_and(|s| Some(s) == device.value.size_bytes());
             *other == device.value || (!needs_device && same_size)
         };
+        let mut others = all.iter().map(|setting| &setting.levels.device);
+        let first = others.find(|other| same_device(other)).unwrap_or(&device.value).clone();
         for mut setting in on_device(factors, fs, device) {
             known.iter().for_each(|factor| factor.resolve(&mut setting.levels));
-            let there = all.iter().any(|other| {
-                let device = setting.levels.device.clone();
-                same_device(&other.levels.device)
-                    && Levels { device, ..other.levels.clone() } == setting.levels
-            });
-            if !there {
+            let as_first = Levels { device: first.clone(), ..setting.levels.clone() };
+            if seen.insert(ContenderId::from_levels(&as_first, 1)) {
                 all.push(setting);
+            }
+            // Each of them is a contender, of every variant of the file system.
+            if all.len() > MAX_CONTENDERS {
+                return Err(too_many(place));
             }
         }
     }

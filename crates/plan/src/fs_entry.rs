@@ -6,6 +6,15 @@ use crate::text::name;
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 
+/// Most combinations of levels: each of them is a contender.
+pub(crate) const MAX_CONTENDERS: usize = 1000;
+
+/// The error where there are more.
+pub(crate) fn too_many(place: &Span) -> PlanError {
+    let what = format!("more than {MAX_CONTENDERS} combinations of levels");
+    PlanError::new(place, what, "shorten some of the lists")
+}
+
 /// One element of the list of file systems.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FsEntry {
@@ -37,6 +46,9 @@ pub(crate) fn fs_entries(text: &str, place: &Span) -> Result<Vec<FsEntry>, PlanE
         let levels = sweep::levels(value, place)?;
         if levels.len() == 1 {
             continue;
+        }
+        if all.len() * levels.len() > MAX_CONTENDERS {
+            return Err(too_many(place));
         }
         let of_range = |entry: &FsEntry, level: &String| {
             let mut one = entry.clone();

@@ -7,12 +7,15 @@
 //! version and first sector (u32 each) of stamped ones that count up; 2, a count and the bytes.
 
 use crate::stamp::{SECTOR, Sector, Stamp, fill, identify};
-use fsarena_vdisk::{Completion, EntryKind, Outcome, Request, WriteLog};
+use fsarena_vdisk::{Completion, EntryKind, Outcome, Request, SECTORS_MOST, WriteLog};
 use std::io::{self, Read, Write};
 
 const MAGIC: [u8; 8] = *b"fspack1\0";
 /// A run is at most so long, so that what is damaged asks for little memory.
 const RUN_MOST: u32 = 1 << 16;
+/// Sectors of all writes of a log, which is read into memory: what is damaged, or was made to do
+/// harm, has runs of five bytes that ask for 32 MiB each.
+const LOG_MOST_BYTES: u64 = 16 << 30;
 const ZEROS: u8 = 0;
 const STAMPED: u8 = 1;
 const BYTES: u8 = 2;
@@ -26,6 +29,10 @@ pub enum UnpackError {
     NotPacked,
     #[error("entry {entry} is damaged")]
     Damaged { entry: usize },
+    #[error(
+        "its writes have more than {most_bytes} bytes, which is more than any log that is kept"
+    )]
+    TooLarge { most_bytes: u64 },
 }
 
 /// Writes a log.
@@ -54,6 +61,14 @@ pub fn pack(log: &WriteLog, to: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// What is none, or damaged.
 pub fn unpack(from: &mut dyn Read) -> Result<WriteLog, UnpackError> {
+    unpack_within(from, LOG_MOST_BYTES)
+}
+
+/// The same of a log whose writes have so many bytes at most.
+///
+/// # Errors
+/// Those of [`unpack`].
+pub fn unpack_within(from: &mut dyn Read, most_bytes: u64) -> Result<WriteLog, UnpackError> {
     let mut magic = [0; 8];
     from.read_exact(&mut magic).map_err(|_| UnpackError::NotPacked)?;
     if magic != MAGIC {
@@ -61,10 +76,13 @@ pub fn unpack(from: &mut dyn Read) -> Result<WriteLog, UnpackError> {
     }
     let mut log = WriteLog::in_memory();
     let mut kind = [0];
+    let mut left_sectors = most_bytes / SECTOR as u64;
     while from.read(&mut kind)? > 0 {
         let damaged = UnpackError::Damaged { entry: log.entries().len() };
-        if unpack_entry(kind[0], from, &mut log)?.is_none() {
-            return Err(damaged);
+        match unpack_entry(kind[0], from, &mut log, &mut left_sectors)? {
+            Unpacked::Entry => {}
+            Unpacked::Damaged => return Err(damaged),
+            Unpacked::TooLarge => return Err(UnpackError::TooLarge { most_bytes }),
         }
     }
     Ok(log)
@@ -130,11 +148,26 @@ fn whole(data: &[u8]) -> Sector {
     }
 }
 
-/// `None`: damaged.
-fn unpack_entry(kind: u8, from: &mut dyn Read, log: &mut WriteLog) -> io::Result<Option<()>> {
+/// What became of an entry.
+enum Unpacked {
+    Entry,
+    Damaged,
+    TooLarge,
+}
+
+fn unpack_entry(
+    kind: u8,
+    from: &mut dyn Read,
+    log: &mut WriteLog,
+    left_sectors: &mut u64,
+) -> io::Result<Unpacked> {
     let (sector, sectors) = (number(from)?, number(from)?);
     let (submitted_ns, at_ns) = (number(from)?, number(from)?);
-    let Ok(count) = u32::try_from(sectors) else { return Ok(None) };
+    let Ok(count) = u32::try_from(sectors) else { return Ok(Unpacked::Damaged) };
+    let end = sector.checked_add(sectors);
+    if matches!(kind, 1..=3 | 5) && end.is_none_or(|end| end > SECTORS_MOST) {
+        return Ok(Unpacked::Damaged);
+    }
     let mut done = Completion { tag: 0, at_ns, outcome: Outcome::Done };
     let request = match kind {
         1 => Request::write(0, sector, count),
@@ -145,20 +178,25 @@ fn unpack_entry(kind: u8, from: &mut dyn Read, log: &mut WriteLog) -> io::Result
         }
         4 | 7 => Request::flush(0),
         5 => Request::discard(0, sector, count),
-        6 => return log.mark(at_ns, sector).map(Some),
-        _ => return Ok(None),
+        6 => return log.mark(at_ns, sector).map(|()| Unpacked::Entry),
+        _ => return Ok(Unpacked::Damaged),
     };
     let mut data = Vec::new();
-    if matches!(kind, 1..=3) && unpack_sectors(count, from, &mut data)?.is_none() {
-        return Ok(None);
+    if matches!(kind, 1..=3) {
+        let Some(left) = left_sectors.checked_sub(sectors) else { return Ok(Unpacked::TooLarge) };
+        *left_sectors = left;
+        if unpack_sectors(count, from, &mut data)?.is_none() {
+            return Ok(Unpacked::Damaged);
+        }
     }
     log.completed(&request, submitted_ns, &done, &data)?;
     if kind == 7 {
         log.lose_flush(log.entries().len() - 1)?;
     }
-    Ok(Some(()))
+    Ok(Unpacked::Entry)
 }
 
+/// `None`: damaged.
 fn unpack_sectors(count: u32, from: &mut dyn Read, data: &mut Vec<u8>) -> io::Result<Option<()>> {
     let mut left = count;
     while left > 0 {
@@ -298,6 +336,14 @@ mod tests {
         let mut many = bytes.clone();
         many[42..46].copy_from_slice(&u32::MAX.to_le_bytes());
         assert!(refused(&many).contains("entry 0 is damaged"), "{}", refused(&many));
+        for sector in [u64::MAX, SECTORS_MOST, SECTORS_MOST - 2047] {
+            let mut beyond = bytes.clone();
+            beyond[9..17].copy_from_slice(&u64::to_le_bytes(sector));
+            assert!(refused(&beyond).contains("entry 0 is damaged"), "{}", refused(&beyond));
+        }
+        let within = |most| unpack_within(&mut &bytes[..], most).map_err(|error| error.to_string());
+        assert_eq!(within(1 << 20).unwrap().entries().len(), 1);
+        assert!(within((1 << 20) - 1).unwrap_err().contains("more than 1048575 bytes"));
         let mut unknown = bytes;
         unknown[8] = 99;
         assert!(refused(&unknown).contains("entry 0 is damaged"));

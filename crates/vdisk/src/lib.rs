@@ -39,7 +39,7 @@ pub use constant::Constant;
 pub use device::{DeviceError, DeviceOptions, MOST_SECTORS, Refused, VirtualDevice};
 pub use flash::Flash;
 pub use layers::{Fault, FaultKind, Faults, LyingFlush, STRIKES_MOST, Strike, WriteCache};
-pub use log::{Entry, EntryKind, LogError, WriteLog};
+pub use log::{Entry, EntryKind, LogError, SECTORS_MOST, WriteLog};
 pub use probe::{Probe, State, Stroke};
 pub use request::{
     ALL_TAGS, Completion, DeviceModel, HOST_TAGS, Op, Outcome, Request, SECTOR_BYTES,

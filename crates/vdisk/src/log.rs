@@ -21,6 +21,9 @@ const MAGIC: [u8; 8] = *b"fsavlog1";
 const HEAD: usize = 16;
 const ENTRY: usize = 56;
 
+/// Sectors of the largest disk: its size in bytes has 64 bits.
+pub const SECTORS_MOST: u64 = u64::MAX / SECTOR_BYTES;
+
 /// A log.
 #[derive(Debug)]
 pub struct WriteLog {
@@ -97,7 +100,7 @@ impl WriteLog {
             let (at, number) = (log.end, log.entries.len());
             let damaged = || LogError::Damaged { path: name(), at, number };
             let entry = decode(&bytes, at + ENTRY as u64).ok_or_else(damaged)?;
-            let next = at + ENTRY as u64 + data_bytes(&entry);
+            let next = (at + ENTRY as u64).saturating_add(data_bytes(&entry));
             if next > length {
                 break;
             }
@@ -290,7 +293,7 @@ fn decode(bytes: &[u8; ENTRY], data_at: u64) -> Option<Entry> {
     if number(5)? != checksum(&bytes[..ENTRY - 8]) {
         return None;
     }
-    Some(Entry {
+    let entry = Entry {
         kind: EntryKind::from_code(bytes[0])?,
         sector: number(0)?,
         sectors: number(1)?,
@@ -298,7 +301,11 @@ fn decode(bytes: &[u8; ENTRY], data_at: u64) -> Option<Entry> {
         completed_ns: number(3)?,
         epoch: number(4)?,
         data_at,
-    })
+    };
+    // The number of a mark is no place.
+    let is_mark = entry.kind == EntryKind::Mark && entry.sectors == 0;
+    let end = entry.sector.checked_add(entry.sectors);
+    (is_mark || end.is_some_and(|end| end <= SECTORS_MOST)).then_some(entry)
 }
 
 /// FNV-1a with 64 bits.

@@ -236,7 +236,9 @@ impl Class {
         let count = match (self.count, self.each, self.total_bytes) {
             (Some(count), None, _) => count,
             (None, Some(each), _) => each.saturating_mul(parents),
-            (None, None, Some(total)) if max > 0 => total.div_ceil(max.midpoint(min).max(1)),
+            (None, None, Some(total)) if max > 0 => {
+                total.div_ceil(self.size_bytes.average().max(1))
+            }
             _ => {
                 let what = "how many files there are is not said, or said twice".to_owned();
                 return refuse("name", what, "give `count`, or `each`, or `total_bytes` alone");

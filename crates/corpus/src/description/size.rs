@@ -37,6 +37,28 @@ impl Size {
         }
     }
 
+    /// What many of them come to on average, bytes; of a lognormal distribution no more than that:
+    /// half of its sizes have the median or more.
+    #[must_use]
+    pub fn average(&self) -> u64 {
+        let mean = |sum: u128, of: u128| u64::try_from(sum / of.max(1)).unwrap_or(u64::MAX);
+        match self {
+            Self::Fixed(bytes) => *bytes,
+            Self::Listed(sizes) => {
+                mean(sizes.iter().copied().map(u128::from).sum(), sizes.len() as u128)
+            }
+            Self::Drawn(Distribution::Uniform { min, max }) => max.midpoint(*min),
+            Self::Drawn(Distribution::Lognormal { median, min, max, .. }) => {
+                (*median).min(*max).div_ceil(2).max(*min)
+            }
+            Self::Drawn(Distribution::Weighted { values }) => {
+                let weights = values.iter().map(|value| u128::from(value.1)).sum();
+                let sum = values.iter().map(|value| u128::from(value.0) * u128::from(value.1));
+                mean(sum.sum(), weights)
+            }
+        }
+    }
+
     /// The sizes by number; `salt` tells classes apart.
     pub(crate) fn by_number(&self, salt: u64) -> impl Fn(u64) -> u64 + '_ {
         let (listed, draw) = match self {

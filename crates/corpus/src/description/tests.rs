@@ -93,6 +93,14 @@ fn errors_name_the_line_what_is_wrong_and_what_to_do() {
         let error = error(from, to);
         assert!(error.starts_with(start) && error.contains(part), "{from} -> {to}: {error}");
     }
+    // Files are made until they come to the total: there must be an end to it.
+    let small = "size_bytes = { kind = \"lognormal\", median = 2, sigma = 0.1, min = 1, \
+                 max = 1_000_000_000_000 }";
+    let uniform = "size_bytes = { kind = \"uniform\", min = 1, max = 99 }";
+    let text = TREE.replace("count = 10", "total_bytes = 1_000_000_000").replace(uniform, small);
+    assert!(text.contains(small), "{text}");
+    let error = Description::parse(&text, "my.toml").unwrap_err().to_string();
+    assert!(error.contains("1000000000 files cannot be"), "{error}");
     let none =
         Description::parse("schema = 1\nname = \"a\"\ntitle = \"A\"\nseed = 1\nclass = []", "a");
     assert!(none.unwrap_err().to_string().contains("add a `[[class]]`"));

@@ -5,6 +5,9 @@ use fsarena_vdisk::WriteLog;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
+/// The latest time of a message: 146 years after the guest was booted. Models add to it.
+const TIME_MOST_NS: u64 = 1 << 62;
+
 /// A device with its contents.
 pub trait Disk: Send {
     /// How the guest is to see it; asked once.
@@ -91,7 +94,8 @@ impl From<io::Error> for ServeError {
 /// When the guest cannot be answered any more.
 pub fn serve(stream: &mut (impl Read + Write), disk: &mut dyn Disk) -> Result<u64, ServeError> {
     let about = disk.description();
-    let mut session = Session { disk, about, outstanding: HashMap::new(), data: Vec::new() };
+    let (outstanding, data) = (HashMap::new(), Vec::new());
+    let mut session = Session { disk, about, outstanding, data, now_ns: 0 };
     let mut count = 0;
     let mut bytes = [0; MESSAGE_BYTES];
     while begins(stream, &mut bytes)? {
@@ -134,6 +138,8 @@ struct Session<'d> {
     outstanding: HashMap<u32, Request>,
     /// Of the write that is taken.
     data: Vec<u8>,
+    /// Of the latest message: a disk is never told an earlier time.
+    now_ns: u64,
 }
 
 impl Session<'_> {
@@ -145,8 +151,12 @@ impl Session<'_> {
                 Ok(answer)
             }
             Message::Hello { version } => Err(ServeError::Version(version)),
-            Message::Poll { now_ns } => Ok(self.poll(now_ns)?),
+            Message::Poll { now_ns } => {
+                let now_ns = self.time(now_ns)?;
+                Ok(self.poll(now_ns)?)
+            }
             Message::Submit { now_ns, request } => {
+                let now_ns = self.time(now_ns)?;
                 self.take_data(stream, &request)?;
                 let in_use = self.outstanding.insert(request.tag, request).is_some();
                 if in_use || request.tag >= self.about.queue_depth {
@@ -160,6 +170,15 @@ impl Session<'_> {
                 Ok(message::reply(self.disk.next_event_ns(), 0, 0).to_vec())
             }
         }
+    }
+
+    /// The time of a message.
+    fn time(&mut self, now_ns: u64) -> Result<u64, ServeError> {
+        if now_ns > TIME_MOST_NS {
+            return Err(ServeError::refused(format!("it is {now_ns} ns, which no guest runs for")));
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+        Ok(self.now_ns)
     }
 
     fn take_data(&mut self, stream: &mut impl Read, request: &Request) -> Result<(), ServeError> {
@@ -287,6 +306,17 @@ mod tests {
         assert_eq!(count.unwrap(), 3);
     }
 
+    #[test]
+    fn a_disk_is_never_told_an_earlier_time() {
+        let count = with_disk(|guest| {
+            guest.send([5000, 0, 0, 0], 1, 0, &[]);
+            assert_eq!(guest.get(16)[8..12], [0; 4]);
+            guest.send([100, 8, 512, 0], 3, 0, &[7; 512]);
+            assert_eq!(guest.next_event_ns(), 6000);
+        });
+        assert_eq!(count.unwrap(), 2);
+    }
+
     fn completion_done(tag: u32, data_bytes: u32) -> Vec<u8> {
         message::completion(tag, Status::Done, data_bytes).to_vec()
     }
@@ -305,5 +335,7 @@ mod tests {
         assert!(refused([0, 0, 512, 0], 2, 200).contains("tag 200 is in use or beyond"));
         assert!(refused([0, 0, 1 << 30, 0], 2, 0).contains("1073741824 bytes in one request"));
         assert!(refused([0, 1 << 40, 512, 0], 2, 0).contains("beyond the end"));
+        assert!(refused([u64::MAX, 0, 512, 0], 2, 0).contains("which no guest runs for"));
+        assert!(refused([u64::MAX, 0, 0, 0], 1, 0).contains("which no guest runs for"));
     }
 }

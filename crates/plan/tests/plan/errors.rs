@@ -421,6 +421,35 @@ fn of_combinations() {
     "#);
 }
 
+/// Lists whose product nobody could run, and no memory would hold, are refused before it is made.
+#[test]
+fn products_of_levels_are_refused_before_they_are_made() {
+    let list = |count: u32, level: &dyn Fn(u32) -> String| {
+        let levels: Vec<String> = (1..=count).map(|n| format!("\"{}\"", level(n))).collect();
+        format!("[{}]", levels.join(", "))
+    };
+    let options: String =
+        (1..=9).map(|key| format!("mkfs.k{key} = {}\n", list(40, &|n| n.to_string()))).collect();
+    let memory = list(300, &|n| format!("{}M", n + 15));
+    let handicap = list(300, &|n| format!("{n}ms"));
+    let ranges: String = (1..=9).map(|key| format!(":mkfs.k{key}=1..64 step 1")).collect();
+    let began = std::time::Instant::now();
+    let text = all(&[
+        file(&format!("{EXT4}[factors.ext4]\n{options}")),
+        file(&format!("{EXT4}memory = {memory}\nhandicap = {handicap}")),
+        file(&format!("fs = \"ext4{ranges}\"\ndevice = \"loop:2G\"")),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    t.toml:4:6: more than 1000 combinations of levels
+      shorten some of the lists
+    t.toml:4:6: more than 1000 combinations of levels
+      shorten some of the lists
+    t.toml:4:6: more than 1000 combinations of levels
+      shorten some of the lists
+    "#);
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
 /// The error of a command line.
 fn of_options(change: &dyn Fn(&mut Overrides)) -> String {
     let mut overrides = Overrides::default();

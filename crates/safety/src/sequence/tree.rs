@@ -72,10 +72,14 @@ pub fn runs_of(data: &[u8]) -> Vec<ByteRun> {
     runs
 }
 
+/// No file of a sequence is larger; what a guest says beyond that is not believed.
+const FILE_MOST_BYTES: usize = 8 << 20;
+
 /// The bytes again.
 #[must_use]
 pub fn bytes_of_runs(runs: &[ByteRun]) -> Vec<u8> {
-    runs.iter().flat_map(|run| std::iter::repeat_n(run.1, run.0 as usize)).collect()
+    let bytes = runs.iter().flat_map(|run| std::iter::repeat_n(run.1, run.0 as usize));
+    bytes.take(FILE_MOST_BYTES).collect()
 }
 
 /// What was done in a guest, in the time of the disk's write log.
@@ -102,5 +106,20 @@ impl SequenceRecord {
     #[must_use]
     pub fn done(&self) -> usize {
         self.ops.iter().take_while(|op| op.errno.is_none()).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_runs_and_bytes_again_as_far_as_there_is_a_file_for_them() {
+        let data = [7, 7, 7, 0, 0, 9];
+        let runs = runs_of(&data);
+        assert_eq!(runs, [ByteRun(3, 7), ByteRun(2, 0), ByteRun(1, 9)]);
+        assert_eq!(bytes_of_runs(&runs), data);
+        let endless = [ByteRun(1, 3), ByteRun(u32::MAX, 1), ByteRun(u32::MAX, 2)];
+        assert_eq!(bytes_of_runs(&endless).len(), FILE_MOST_BYTES);
     }
 }

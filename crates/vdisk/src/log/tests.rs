@@ -100,3 +100,29 @@ fn a_lost_flush_covers_nothing_and_is_so_in_the_bytes() {
     assert_eq!(read.entries()[2].kind, EntryKind::FlushLost);
     assert_eq!(read.entries().len(), 7);
 }
+
+/// A checksum is no secret: sectors beyond any disk are damage, whoever wrote them.
+#[test]
+fn entries_that_are_on_no_disk_are_damaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("disk.log");
+    for (sector, sectors) in [(0, u64::MAX), (u64::MAX, 2), (SECTORS_MOST, 1), (0, 1 << 56)] {
+        let (submitted_ns, completed_ns, epoch, data_at) = (0, 1, 0, (HEAD + ENTRY) as u64);
+        for kind in [EntryKind::Write, EntryKind::Discard] {
+            let entry = Entry { kind, sector, sectors, submitted_ns, completed_ns, epoch, data_at };
+            let log = WriteLog::in_file(&path).unwrap();
+            let LogBytes::File(file) = &log.bytes else { panic!("in a file") };
+            file.write_all_at(&encode(&entry), HEAD as u64).unwrap();
+            let text = WriteLog::open(&path).unwrap_err().to_string();
+            assert!(text.contains("entry 0 is damaged"), "{text}");
+        }
+    }
+    // The data of one that is on the largest disk are cut off.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let (submitted_ns, completed_ns, epoch, data_at) = (0, 1, 0, (HEAD + ENTRY) as u64);
+    let (kind, sector, sectors) = (EntryKind::Write, 0, SECTORS_MOST);
+    let entry = Entry { kind, sector, sectors, submitted_ns, completed_ns, epoch, data_at };
+    bytes[HEAD..].copy_from_slice(&encode(&entry));
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(WriteLog::open(&path).unwrap().entries().len(), 0);
+}

@@ -4,7 +4,7 @@
 //! since. So the same is refused again here: names and links that leave the folder, and kinds of
 //! entries that no file system is measured with.
 
-use fsarena_corpus::own::{MAX_HEADERS_BYTES, MemberKind, member_kind};
+use fsarena_corpus::own::{HeaderLimit, MAX_HEADERS_BYTES, MemberKind, member_kind};
 use std::io::{self, Read};
 
 /// What a member is.
@@ -34,6 +34,29 @@ pub(super) struct Member {
     /// For who only looks, and follows no links: links out of the folder are taken as well, and
     /// members with holes, which then read as zeros.
     pub only_looks: bool,
+}
+
+/// Where each member of an archive of tar would be unpacked, and where its link leads: for the
+/// targets of `fsarena-fuzz`.
+///
+/// # Errors
+/// What cannot be read, or is refused.
+#[doc(hidden)]
+pub fn unpacked_names(archive: impl Read) -> Result<Vec<(Vec<u8>, Vec<u8>)>, String> {
+    let limit = HeaderLimit::new();
+    let mut archive = tar::Archive::new(limit.reader(archive));
+    let (mut member, mut names) = (Member::default(), Vec::new());
+    for entry in archive.entries().map_err(|error| error.to_string())? {
+        let mut entry = entry.map_err(|error| error.to_string())?;
+        limit.before_member(entry.size());
+        match member.take(&mut entry) {
+            Ok(true) => names.push((member.path.clone(), member.target.clone())),
+            Ok(false) => {}
+            Err(Refusal::Read(error)) => return Err(error.to_string()),
+            Err(Refusal::Member(what)) => return Err(what.to_owned()),
+        }
+    }
+    Ok(names)
 }
 
 /// Why a member is not unpacked.
@@ -190,7 +213,7 @@ fn parse_time(text: &[u8]) -> Option<(i64, u32)> {
     Some(match ns {
         0 => (whole, 0),
         // -1.25 is a quarter before -1.
-        _ if seconds.starts_with('-') => (whole - 1, 1_000_000_000 - ns),
+        _ if seconds.starts_with('-') => (whole.checked_sub(1)?, 1_000_000_000 - ns),
         _ => (whole, ns),
     })
 }
@@ -233,6 +256,8 @@ mod tests {
             ("1.0000000019", Some((1, 1))),
             ("-1.25", Some((-2, 750_000_000))),
             ("-3", Some((-3, 0))),
+            ("-9223372036854775808", Some((i64::MIN, 0))),
+            ("-9223372036854775808.5", None),
             ("x", None),
             ("1.x", None),
         ] {

@@ -51,6 +51,8 @@ mod untar;
 
 pub use compare::compare;
 pub use error::TreeError;
+#[doc(hidden)]
+pub use member::unpacked_names;
 pub use stage::stage;
 
 use copy::{ByteCounts, Copier};
