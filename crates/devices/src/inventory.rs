@@ -43,6 +43,10 @@ pub(crate) use openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, ancestors, not_open, o
 pub(crate) use parts::forget_parts;
 pub(crate) use signature::with_parts;
 
+// Entries for the targets of `fsarena-fuzz`.
+#[doc(hidden)]
+pub use signature::{blkid_names, wipefs_names};
+
 use crate::device_lock;
 use crate::vet::WipeConsent;
 use crate::{Refusal, TargetError};
@@ -50,6 +54,8 @@ use fsarena_model::device::DeviceIdentity;
 use fsarena_process::cmd::SearchPath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -203,6 +209,31 @@ fn users(
         .map_err(|error| identity::unread(&device.path, &error))?;
     users.extend(openers.iter().map(|opener| format!("{opener} has it open")));
     Ok(users)
+}
+
+/// What the bytes of a device tell of it, without a program: signatures, copies of signatures with
+/// their places, and where the first block lies that is none of ours. For the targets of
+/// `fsarena-fuzz`.
+///
+/// # Errors
+/// When a place on the device cannot be read.
+#[doc(hidden)]
+pub fn recognised(device: &File, size_bytes: u64) -> io::Result<Recognised> {
+    let copies = backup::find_copies(device, size_bytes)?;
+    Ok(Recognised {
+        signatures: magic::find_signatures(device, size_bytes)?,
+        copies: copies.into_iter().map(|copy| (copy.name, copy.at_byte)).collect(),
+        unknown_at: contents::first_unknown(device, size_bytes, contents::Extent::Whole)?,
+    })
+}
+
+/// See [`recognised`].
+#[doc(hidden)]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recognised {
+    pub signatures: BTreeSet<String>,
+    pub copies: Vec<(&'static str, u64)>,
+    pub unknown_at: Option<u64>,
 }
 
 /// What is on it, whoever uses it; all of it where it could become a target. Drives with media to

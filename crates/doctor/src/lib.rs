@@ -92,6 +92,25 @@ pub fn examine(roots: &Roots, targets: &[Target], watched: Duration) -> Vec<Find
     judge(&snapshot)
 }
 
+/// What the report of smartctl comes to, in words: for the targets of `fsarena-fuzz`.
+#[doc(hidden)]
+#[must_use]
+pub fn smart_reading(json: &str) -> String {
+    device::judge_smart_report(json).reading
+}
+
+/// Size of all areas of swap and how much of it is in use, bytes: for the targets of
+/// `fsarena-fuzz`.
+///
+/// # Errors
+/// A line that is not understood.
+#[doc(hidden)]
+pub fn swap_bytes(roots: &Roots) -> Result<(u64, u64), String> {
+    let all = snapshot::swaps(roots)?;
+    let sum = |of: fn(&snapshot::Swap) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
+    Ok((sum(|swap| swap.all_bytes), sum(|swap| swap.used_bytes)))
+}
+
 /// Names of all checks, in their order.
 pub fn codes() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|check| check.code)

@@ -32,6 +32,22 @@ use std::fs;
 use std::path::Path;
 pub use work::{CrashWork, WorkRecord};
 
+/// Texts of records of `/dev/kmsg`, and those of them that tell of damage: for the targets of
+/// `fsarena-fuzz`.
+#[doc(hidden)]
+#[must_use]
+pub fn kernel_lines(records: &[&[u8]]) -> (Vec<String>, Vec<String>) {
+    let mut records = records.iter();
+    let lines = kernel_log::lines_of(|to| {
+        let Some(record) = records.next() else { return Ok(0) };
+        let count = record.len().min(to.len());
+        to[..count].copy_from_slice(&record[..count]);
+        Ok(count)
+    });
+    let damage = kernel_log::KernelLog::damage_in(&lines);
+    (lines, damage)
+}
+
 /// Where the file system under test is mounted in a guest.
 const MOUNT_POINT: &str = "/run/fsarena/mnt";
 

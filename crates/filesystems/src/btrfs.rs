@@ -238,7 +238,7 @@ const KEPT: [&str; 9] = [
 ];
 
 /// Reads `btrfs inspect-internal dump-super -f`; the names of flags become `features`.
-fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let mut map = BTreeMap::new();
     let mut features: Vec<&str> = Vec::new();
     let mut below_flags = false;
@@ -285,7 +285,7 @@ struct FoundChunk {
 }
 
 /// Reads `btrfs inspect-internal dump-tree -t chunk`.
-fn parse_chunk_tree(text: &str) -> Result<FsLayout, FsError> {
+pub(super) fn parse_chunk_tree(text: &str) -> Result<FsLayout, FsError> {
     let output = ToolOutput { tool: "btrfs inspect-internal dump-tree", text };
     let mut found: Vec<FoundChunk> = Vec::new();
     let mut is_chunk = false;

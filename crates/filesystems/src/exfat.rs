@@ -111,7 +111,7 @@ const KEPT: [&str; 7] = [
 ];
 
 /// Reads `dump.exfat`.
-fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     kept_lines("dump.exfat", text, &KEPT, &["cluster_size", "total_clusters"])
 }
 

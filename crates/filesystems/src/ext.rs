@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 mod geometry;
-mod layout;
+pub(super) mod layout;
 
 /// One of the three.
 pub(super) struct Ext {
@@ -335,7 +335,7 @@ const KEPT: [&str; 20] = [
 ];
 
 /// Reads `dumpe2fs -h`; keys in lower case with underscores.
-fn parse_dumpe2fs(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_dumpe2fs(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let needed = &["filesystem_features", "block_size", "inode_size", "inode_count"];
     kept_lines("dumpe2fs", text, &KEPT, needed)
 }
@@ -351,7 +351,7 @@ static LAZY_INIT: LazyInit = LazyInit {
 };
 
 /// Counts the groups in the text of dumpe2fs.
-fn count_groups(text: &str) -> Result<(usize, usize), String> {
+pub(super) fn count_groups(text: &str) -> Result<(usize, usize), String> {
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("Group ")).collect();
     if heads.is_empty() {
         return Err("dumpe2fs names no group".to_owned());

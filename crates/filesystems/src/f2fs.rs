@@ -182,7 +182,7 @@ const KEPT: [&str; 15] = [
 ];
 
 /// Reads `dump.f2fs -d 1`: `segs_per_sec   [0x 1 : 1]`, and the names of the features.
-fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let mut map = BTreeMap::new();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("Info: superblock features = ") {

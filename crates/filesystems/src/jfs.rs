@@ -97,7 +97,7 @@ const KEPT: [&str; 7] = [
 ];
 
 /// Reads `jfs_tune -l`; keys in lower case with underscores.
-fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let needed = &["jfs_version", "jfs_flags", "aggregate_block_size"];
     kept_lines("jfs_tune", text, &KEPT, needed)
 }

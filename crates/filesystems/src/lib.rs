@@ -18,6 +18,8 @@ mod nilfs2;
 mod no_device;
 mod ntfs3;
 mod options;
+#[doc(hidden)]
+pub mod outputs;
 mod reiserfs;
 mod ufs1;
 mod vfat;

@@ -100,7 +100,7 @@ const KEPT: [&str; 12] = [
 ];
 
 /// Reads `nilfs-tune -l`; keys in lower case with underscores.
-fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let needed = &["filesystem_features", "block_size", "of_blocks_per_segment"];
     kept_lines("nilfs-tune", text, &KEPT, needed)
 }

@@ -114,7 +114,7 @@ const KEPT: [&str; 6] = [
 ];
 
 /// Reads `ntfsinfo -m`.
-fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     kept_lines("ntfsinfo", text, &KEPT, &["volume_version", "cluster_size", "mft_record_size"])
 }
 

@@ -112,7 +112,7 @@ impl FileSystem for ReiserFs {
 }
 
 /// Reads `debugreiserfs`: its lines are prose and `key: value`.
-fn parse_debug(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_debug(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     const KEPT: [(&str, &str); 4] = [
         ("Count of blocks on the device", "blocks"),
         ("Blocksize", "block_size"),

@@ -156,7 +156,7 @@ impl FileSystem for Vfat {
 }
 
 /// Reads `fsck.fat -n -v`: the number stands before what it is.
-fn parse_fsck(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_fsck(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     const LINES: [(&str, &str); 5] = [
         ("bytes per logical sector", "sector_bytes"),
         ("bytes per cluster", "cluster_bytes"),

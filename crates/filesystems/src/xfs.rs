@@ -305,7 +305,7 @@ fn layout(device: &Path) -> Result<FsLayout, FsError> {
 }
 
 /// Reads `xfs_db -r -c "sb 0" -c p`.
-fn parse_superblock(text: &str) -> Result<FsLayout, FsError> {
+pub(super) fn parse_superblock(text: &str) -> Result<FsLayout, FsError> {
     let output = ToolOutput { tool: "xfs_db", text };
     let number = |key| output.number(key, '=');
     let block = number("blocksize")?;
@@ -346,7 +346,7 @@ fn parse_superblock(text: &str) -> Result<FsLayout, FsError> {
 }
 
 /// Reads `xfs_info`: `data = bsize=4096 blocks=1` becomes `data.bsize`, `data.blocks`.
-fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+pub(super) fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     let mut map = BTreeMap::new();
     let mut section = String::new();
     for line in text.lines() {

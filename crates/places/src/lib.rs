@@ -18,6 +18,8 @@ pub mod medium_error_run;
 pub mod native;
 mod native_crash;
 mod owned_dir;
+#[doc(hidden)]
+pub mod parsers;
 pub mod sequence_run;
 mod state_groups;
 pub mod virtual_trial;

@@ -277,7 +277,7 @@ fn contents(mut file: &File) -> io::Result<Vec<u8>> {
 
 /// The entries of a journal. A last line cut short by a crash describes something that was not made
 /// yet.
-fn entries(text: &[u8]) -> impl Iterator<Item = Entry> {
+pub fn entries(text: &[u8]) -> impl Iterator<Item = Entry> {
     text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 

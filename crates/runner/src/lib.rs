@@ -27,6 +27,9 @@ mod trial_spec;
 pub use available::{DriverRules, drop_unavailable};
 pub use crash_job::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace};
 pub use journal::{JournalError, live_in};
+// Entries for the targets of `fsarena-fuzz`.
+#[doc(hidden)]
+pub use journal::{Entry as JournalEntry, Owner as JournalOwner, entries as journal_entries};
 pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;
 pub use recover::{Recovered, close_dead_runs, recover};

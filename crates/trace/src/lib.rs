@@ -59,3 +59,19 @@ pub use fsarena_model::account::{Chunk, FileExtent, FsLayout, Map, Range};
 pub use request::{BlockDevice, Kind, Request};
 pub use session::Session;
 pub use tracefs::Tracefs;
+
+/// Requests of one device in a page of the ring buffer, by the forms that the kernel states: for
+/// the targets of `fsarena-fuzz`.
+///
+/// # Errors
+/// What is missing in a form, or wrong with the page.
+#[doc(hidden)]
+pub fn requests_in(forms: [&str; 2], page: &[u8], dev: u64) -> Result<Vec<Request>, String> {
+    let event = format::EventFormat::parse(forms[0])?;
+    let (form, _) = format::PageFormat::parse(forms[1])?;
+    let wanted =
+        page::RequestFilter { dev, start_sector: 0, end_sector: u64::MAX, counts_zeros: true };
+    let mut found = Vec::new();
+    page::read(page, &form, &event, &wanted, &mut |request| found.push(request))?;
+    Ok(found)
+}

@@ -104,7 +104,7 @@ fn wipefs(path: &Path, programs: &SearchPath) -> Result<Vec<String>, Refusal> {
 }
 
 /// The types in the output of `wipefs --json`.
-fn wipefs_names(text: &str) -> Result<Vec<String>, serde_json::Error> {
+pub fn wipefs_names(text: &str) -> Result<Vec<String>, serde_json::Error> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -138,7 +138,7 @@ fn blkid(path: &Path, programs: &SearchPath) -> Result<Vec<String>, Refusal> {
 }
 
 /// The types in the output of `blkid -o export`.
-fn blkid_names(text: &str) -> Vec<String> {
+pub fn blkid_names(text: &str) -> Vec<String> {
     let value = |line: &str| {
         let pair = line.split_once('=').filter(|pair| matches!(pair.0, "TYPE" | "PTTYPE"));
         pair.map(|pair| pair.1.to_owned())

@@ -57,7 +57,7 @@ fn names(line: &str, device: &str) -> bool {
 /// The texts of records of `/dev/kmsg`. `read` gives one at a time; at the end it would block.
 /// Where records were overwritten before they were read, it fails with EPIPE once and goes on with
 /// the oldest that is there.
-fn lines_of(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>) -> Vec<String> {
+pub(super) fn lines_of(mut read: impl FnMut(&mut [u8]) -> io::Result<usize>) -> Vec<String> {
     let mut record = vec![0; 8192];
     let mut lines = Vec::new();
     loop {

@@ -25,7 +25,7 @@ fn block_bytes(header: &ToolOutput<'_>) -> Result<u64, FsError> {
 }
 
 /// Reads `dumpe2fs -h` and `dumpe2fs -g`: superblocks, group descriptors, bitmaps, inode tables.
-fn fixed(header: &str, groups: &str) -> Result<FsLayout, FsError> {
+pub(crate) fn fixed(header: &str, groups: &str) -> Result<FsLayout, FsError> {
     let header = ToolOutput { tool: "dumpe2fs", text: header };
     let groups = ToolOutput { tool: "dumpe2fs -g", text: groups };
     let block = block_bytes(&header)?;
@@ -78,7 +78,7 @@ fn span(blocks: &str) -> Option<(u64, u64)> {
 
 /// Reads `debugfs -R "stat <8>"`: contents are `(0-11):786-797`, blocks of the map `(IND):798` and
 /// `(ETB0):33`; those written never have `[u]` in the brackets.
-fn journal(stat: &str, block_bytes: u64, places: &mut FsLayout) -> Result<(), FsError> {
+pub(crate) fn journal(stat: &str, block_bytes: u64, places: &mut FsLayout) -> Result<(), FsError> {
     let output = ToolOutput { tool: "debugfs", text: stat };
     let from = ["EXTENTS:", "BLOCKS:"].iter().find_map(|word| stat.split_once(word));
     let blocks = from.ok_or_else(|| output.odd("no blocks of the journal"))?.1;

@@ -270,7 +270,7 @@ fn answer(listener: &UnixListener, disk: &mut dyn Disk) -> Result<u64, ServeErro
 }
 
 /// The reason that a panic of the kernel gives.
-fn panic_in(console: &str) -> Option<String> {
+pub(crate) fn panic_in(console: &str) -> Option<String> {
     let at = console.find("Kernel panic - not syncing: ")?;
     let rest = &console[at..];
     let reason = rest.split_once(": ")?.1.lines().next()?;

@@ -94,7 +94,7 @@ fn file_error(path: &Path) -> impl FnOnce(io::Error) -> ProgramError {
 }
 
 /// Files that are mapped as code, the program itself left out.
-fn libraries_in(maps: &str, program: &Path) -> Vec<PathBuf> {
+pub(crate) fn libraries_in(maps: &str, program: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for line in maps.lines() {
         let mut words = line.split_whitespace();
@@ -110,7 +110,7 @@ fn libraries_in(maps: &str, program: &Path) -> Vec<PathBuf> {
 }
 
 /// The dynamic loader that an ELF file names.
-fn interpreter_of(path: &Path) -> Result<Option<String>, ProgramError> {
+pub(crate) fn interpreter_of(path: &Path) -> Result<Option<String>, ProgramError> {
     let mut file = File::open(path).map_err(file_error(path))?;
     let mut head = [0; 64];
     let not_elf = || ProgramError::NotElf { path: path.to_owned() };

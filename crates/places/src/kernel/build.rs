@@ -342,7 +342,7 @@ fn copy_tree(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), Buil
 }
 
 /// The first error in a log, or its last line.
-fn why_it_failed(log: &str) -> String {
+pub(crate) fn why_it_failed(log: &str) -> String {
     let of_make =
         |line: &str| line.contains("*** ") && (line.contains(" Error ") || line.contains("Stop."));
     let error = |line: &&str| line.contains("error:") || of_make(line);

@@ -14,6 +14,7 @@ mod removal;
 mod source;
 mod tools;
 
+pub(crate) use build::why_it_failed;
 pub use build::{BuildError, BuildRequest, Progress, Surroundings, build};
 pub use cache::{Cache, Identity, Kernel};
 pub use check::{CheckError, Checked, check};
@@ -21,6 +22,8 @@ pub use config::{Configuration, HZ_RANGE};
 pub(crate) use digest::hex;
 pub use kernels::{FileError, Kernels, Named, is_path, sha256_of};
 pub use patches::PatchError;
+pub(crate) use patches::rejected;
 pub use removal::{HeldKernel, KeyError, RemoveError};
+pub(crate) use source::version_in;
 pub use source::{DEBIAN_SOURCES, Source, SourceError, Version};
 pub use tools::{Missing, packages};

@@ -120,7 +120,7 @@ fn changed(patch: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The first refusal in what `patch` said, in a few words.
-fn rejected(output: &str) -> String {
+pub(crate) fn rejected(output: &str) -> String {
     let mut file = "";
     for line in output.lines() {
         if let Some(name) = line.strip_prefix("patching file ") {

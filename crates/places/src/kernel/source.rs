@@ -131,7 +131,7 @@ pub fn series_of(tree: &Path) -> Result<(Version, Series), SourceError> {
 }
 
 /// What the head of the main Makefile states.
-fn version_in(makefile: &str) -> Option<Version> {
+pub(crate) fn version_in(makefile: &str) -> Option<Version> {
     let value = |key: &str| {
         makefile.lines().take(20).find_map(|line| {
             let (name, value) = line.split_once('=')?;

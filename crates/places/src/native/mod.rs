@@ -12,7 +12,7 @@ mod answers;
 mod lateness;
 mod serve;
 pub(crate) mod states;
-mod wire;
+pub(crate) mod wire;
 
 pub use answers::run;
 

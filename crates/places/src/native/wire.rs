@@ -4,7 +4,7 @@
 const FILE_NODE: u64 = 2;
 const HEADER_BYTES: usize = 40;
 /// Largest read or write: that of the file and of FUSE itself (256 pages).
-pub(super) const TRANSFER_MAX_BYTES: usize = 1 << 20;
+pub(crate) const TRANSFER_MAX_BYTES: usize = 1 << 20;
 /// A request with its data fits into so many bytes.
 pub(super) const BUFFER_BYTES: usize = TRANSFER_MAX_BYTES + 4096;
 /// Requests that the kernel may have outstanding: its default of 12 would be the depth of the disk.
@@ -23,25 +23,25 @@ const INVALIDATE_INODE: u32 = 2;
 
 /// The file as its kernel sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct ServedFile {
-    pub(super) size_bytes: u64,
+pub(crate) struct ServedFile {
+    pub(crate) size_bytes: u64,
     /// What is read of it stays in the page cache, and more than was asked for is read.
-    pub(super) is_cached: bool,
+    pub(crate) is_cached: bool,
 }
 const PUNCH_HOLE: u32 = 2;
 const ZERO_RANGE: u32 = 16;
 
 /// A request of the kernel.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// Names it in the reply.
-    pub(super) unique: u64,
-    pub(super) what: What<'a>,
+    pub(crate) unique: u64,
+    pub(crate) what: What<'a>,
 }
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum What<'a> {
+pub(crate) enum What<'a> {
     Read {
         at: u64,
         bytes: usize,
@@ -68,7 +68,7 @@ pub(super) enum What<'a> {
 }
 
 /// Reads a request; `None` where it is none.
-pub(super) fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
+pub(crate) fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
     let ServedFile { size_bytes, is_cached } = file;
     let opcode = word(bytes, 4)?;
     let (unique, node) = (long(bytes, 8)?, long(bytes, 16)?);
