@@ -7,6 +7,7 @@
 mod circles;
 mod code;
 mod figures;
+mod foreign_input;
 mod layout;
 mod lines;
 mod manifests;
@@ -43,6 +44,8 @@ const RULES: &[Rule] = &[
     Rule { name: "machine-paths", check: prose::machine_paths },
     Rule { name: "experiments", check: sequences::experiments },
     Rule { name: "migrations", check: sequences::migrations },
+    Rule { name: "foreign-input", check: foreign_input::targets },
+    Rule { name: "fuzz-corpus", check: foreign_input::corpus },
 ];
 
 /// What is to be printed instead of findings.

@@ -8,6 +8,7 @@ use super::tree::{Finding, Tree};
 /// Where processes are started: external tools; workload programs (fio); the worker; the executor;
 /// maintenance commands; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
+    "crates/fuzz/src/main.rs",
     "crates/process/",
     "crates/executor/",
     "crates/runner/",

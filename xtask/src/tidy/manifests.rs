@@ -27,6 +27,12 @@ const MAY_USE: &[(&str, &str)] = &[
     ("filesystems", "model process"),
     // Files of other programs: text in, workloads, plans and records out.
     ("foreign", "model"),
+    // For tests only: whatever reads foreign input, and what shows it.
+    (
+        "fuzz",
+        "corpus devices doctor executor filesystems foreign metrics model places plan report \
+         runner safety store study testkit trace vdisk verdict watch worker",
+    ),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", ""),

@@ -63,12 +63,12 @@ pub fn roots(tree: &Tree) -> Vec<Visit> {
     let mut roots = Vec::new();
     for (manifest, text) in tree.ending("Cargo.toml") {
         let dir = parent(manifest);
-        let testkit = dir.ends_with("testkit");
+        let for_tests = ["testkit", "fuzz"].iter().any(|name| dir.ends_with(name));
         for (path, _) in tree.ending(".rs") {
             let inside = if dir.is_empty() { Some(path) } else { path.strip_prefix(dir) };
             let Some(inside) = inside.map(|rest| rest.trim_start_matches('/')) else { continue };
             if let Some(test) = root_kind(inside) {
-                roots.push(Visit { file: path.to_owned(), root: true, test: test || testkit });
+                roots.push(Visit { file: path.to_owned(), root: true, test: test || for_tests });
             }
         }
         let Ok(table) = text.parse::<toml::Table>() else { continue };

@@ -21,6 +21,8 @@ const VENDORED: &str = "/vendor/";
 pub struct Tree {
     /// `None` for a file that is not UTF-8 text, or not ours.
     files: BTreeMap<String, Option<String>>,
+    /// Bytes of the files that are read.
+    sizes: BTreeMap<String, u64>,
 }
 
 impl Tree {
@@ -30,7 +32,7 @@ impl Tree {
             Some(paths) => paths,
             None => walked(root).with_context(|| format!("cannot list {}", root.display()))?,
         };
-        let mut files = BTreeMap::new();
+        let (mut files, mut sizes) = (BTreeMap::new(), BTreeMap::new());
         for path in paths {
             let full = root.join(&path);
             // A file that is deleted but still in the index is no longer part of the tree.
@@ -39,17 +41,19 @@ impl Tree {
             } else if full.is_file() {
                 let bytes = std::fs::read(&full)
                     .with_context(|| format!("cannot read {}", full.display()))?;
+                sizes.insert(path.clone(), bytes.len() as u64);
                 files.insert(path, String::from_utf8(bytes).ok());
             }
         }
-        Ok(Tree { files })
+        Ok(Tree { files, sizes })
     }
 
     /// A made-up tree for tests.
     #[cfg(test)]
     pub fn fake(files: &[(&str, &str)]) -> Tree {
         let own = |(path, text): &(&str, &str)| ((*path).to_owned(), Some((*text).to_owned()));
-        Tree { files: files.iter().map(own).collect() }
+        let size = |(path, text): &(&str, &str)| ((*path).to_owned(), text.len() as u64);
+        Tree { files: files.iter().map(own).collect(), sizes: files.iter().map(size).collect() }
     }
 
     /// Number of files.
@@ -70,6 +74,16 @@ impl Tree {
     /// Path and text of every file whose name ends in `suffix`.
     pub fn ending<'a>(&'a self, suffix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.texts().filter(move |(path, _)| path.ends_with(suffix))
+    }
+
+    /// Paths and bytes of the files below a directory.
+    pub fn sizes_below<'a>(&'a self, dir: &'a str) -> impl Iterator<Item = (&'a str, u64)> {
+        let below =
+            move |path: &&String| path.strip_prefix(dir).is_some_and(|r| r.starts_with('/'));
+        self.sizes
+            .iter()
+            .filter(move |(path, _)| below(path))
+            .map(|(path, size)| (path.as_str(), *size))
     }
 
     /// The text of one file.
