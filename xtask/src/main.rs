@@ -8,6 +8,7 @@
 
 mod chaos;
 mod dist;
+mod fuzz;
 mod overhead;
 mod program;
 mod test;
@@ -32,6 +33,9 @@ enum Task {
     /// Static program, manual pages, completions and a Debian package in target/dist, checked in
     /// an empty root directory.
     Dist,
+    /// Give every parser of foreign input what nobody wrote, for a while, guided by the code that
+    /// it reaches.
+    Fuzz(fuzz::Options),
     /// What the harness costs: against bare loops, fio and nothing.
     Overhead(Box<overhead::Options>),
     /// Kill, starve and cut off RUNs, and look whether anything is left, lost or damaged.
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Task::Tidy(args) => tidy::run(&args),
         Task::Dist => dist::run(),
         Task::Chaos(options) => chaos::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::GuestInit => overhead::run_as_init().map(|()| true),
         Task::VdiskServer => overhead::serve_disk().map(|()| true),
         Task::CrashExecutor { inside } => overhead::mount_crash_states(inside),

@@ -8,7 +8,7 @@ mod doc_examples;
 mod leftovers;
 mod libtest;
 mod parallel;
-mod processes;
+pub mod processes;
 mod setup;
 mod steps;
 mod tally;
@@ -30,9 +30,9 @@ struct Step {
 }
 
 /// The cheap ones first. The guest kernel is there from an earlier run, or takes some minutes that
-/// do not count. chaos, clippy and docs run next to the machine tests, which mostly wait.
-/// cargo-deny is waited for as late as possible, because it may still be under construction; the
-/// benchmark runs after it, on a quiet machine; leftovers come last.
+/// do not count. chaos, clippy, docs and the blind fuzzing run next to the machine tests, which
+/// mostly wait. cargo-deny is waited for as late as possible, because it may still be under
+/// construction; the benchmark runs after it, on a quiet machine; leftovers come last.
 const STEPS: &[Step] = &[
     Step { name: "set-up", run: steps::set_up },
     Step { name: "format", run: steps::format },
@@ -44,6 +44,7 @@ const STEPS: &[Step] = &[
     Step { name: "chaos", run: steps::chaos },
     Step { name: "clippy", run: steps::clippy },
     Step { name: "docs", run: steps::docs },
+    Step { name: "fuzz", run: steps::fuzz },
     Step { name: "cargo deny", run: steps::deny },
     Step { name: "benchmark", run: steps::benchmark },
     Step { name: "leftovers", run: steps::leftovers },

@@ -3,7 +3,7 @@
 //! A step starts programs and reads what they print; it decides nothing about later steps.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
 const DENY_RESERVE: Duration = Duration::from_secs(8 * 60);
 /// More failures than these are no accident.
 const SECOND_ATTEMPTS_MAX: usize = 2;
+/// Time of the blind fuzzing of all targets together.
+const FUZZ_SECONDS: &str = "30";
 /// How much of a program's output is shown if it failed; the rest is in its log.
 const SHOWN_LINES: usize = 300;
 
@@ -39,6 +41,13 @@ pub struct StepContext {
     docs: Option<Job>,
     /// The campaign that ran in a lane of the machine tests.
     chaos: Option<Ended>,
+    fuzz: Option<Fuzz>,
+}
+
+/// The targets under way, with the directory of their files.
+struct Fuzz {
+    job: Job,
+    _scratch: tempfile::TempDir,
 }
 
 /// Where cargo-deny stands.
@@ -55,16 +64,8 @@ impl StepContext {
         let before = search.list();
         let deny = find_deny(&session).map_or_else(|| build_deny(&session), Deny::There);
         let programs = Vec::new();
-        StepContext {
-            session,
-            search,
-            before,
-            deny,
-            programs,
-            clippy: None,
-            docs: None,
-            chaos: None,
-        }
+        let (clippy, docs, chaos, fuzz) = (None, None, None, None);
+        StepContext { session, search, before, deny, programs, clippy, docs, chaos, fuzz }
     }
 
     /// Waits for a check that is under way, or runs it.
@@ -121,6 +122,36 @@ fn docs_command() -> Command {
     let mut command = cargo_behind("10");
     command.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
     command
+}
+
+/// Every parser of foreign input with what nobody wrote, for half a minute, by a fixed seed.
+pub fn fuzz(context: &mut StepContext) -> Outcome {
+    let under_way = match context.fuzz.take() {
+        Some(fuzz) => Ok(fuzz),
+        None => begin_fuzz(&context.session),
+    };
+    let Fuzz { job, _scratch } = match under_way {
+        Ok(fuzz) => fuzz,
+        Err(why) => return Outcome::failed(format!("the targets: {why}"), String::new()),
+    };
+    let until = Instant::now() + context.session.remaining();
+    judge("fsarena-fuzz", context.session.wait(job, until))
+}
+
+fn begin_fuzz(session: &Session) -> Result<Fuzz, String> {
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let scratch = tempfile::Builder::new().prefix("fsarena-fuzz-").tempdir_in(base);
+    let scratch = scratch.map_err(|error| format!("a directory for their files: {error}"))?;
+    let mut command = call("nice");
+    command
+        .args(["-n", "10"])
+        .arg(session.root.join("target/debug/fsarena-fuzz"))
+        .args(["blind", "--seconds", FUZZ_SECONDS, "--artifacts"])
+        .arg(session.root.join("target/fuzz/artifacts"))
+        .env("TMPDIR", scratch.path());
+    let job = session.begin("fuzz", &mut command)?;
+    Ok(Fuzz { job, _scratch: scratch })
 }
 
 /// Builds every test, so that its time is known apart from that of running them.
@@ -193,6 +224,7 @@ pub fn machine_tests(context: &mut StepContext) -> Outcome {
     // Where one cannot be started, its own step runs it.
     context.clippy = context.session.begin("cargo clippy", &mut clippy_command()).ok();
     context.docs = context.session.begin("cargo doc", &mut docs_command()).ok();
+    context.fuzz = begin_fuzz(&context.session).ok();
     let beside = Some(chaos_campaign(context));
     let (first, chaos) = run_machine_tests(context, tests.clone(), parallel::is_alone, beside);
     context.chaos = chaos;
