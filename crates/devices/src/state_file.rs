@@ -1,12 +1,18 @@
 //! Files of the state directory: what a journal says is done as this user, so that one is opened
 //! only where it is a regular file of this user's that nobody else may write. Nothing is waited
 //! for, and no link is followed.
+//!
+//! One is made under a temporary name, locked, and named when it is whole and on the disk: it is
+//! never seen in part or without its lock, and where there is no room for it nothing is left.
 
-use rustix::fs::OFlags;
-use std::fs::{File, OpenOptions};
-use std::io;
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What is behind the name of a file that is being made.
+pub const TEMPORARY: &str = "new";
 
 /// Why a file is passed over, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -59,4 +65,99 @@ pub fn open(path: &Path) -> Result<Option<File>, Unfit> {
         return Err(unfit("another user owns it or may write it, so it is not believed"));
     }
     Ok(Some(file))
+}
+
+/// The name of `path` while it is being made.
+#[must_use]
+pub fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(TEMPORARY);
+    name.into()
+}
+
+/// Makes a file with these contents, open for appending and reading, and locked as long as it is
+/// open. The contents and the name are on the disk when this returns.
+///
+/// # Errors
+/// `AlreadyExists` where there is one of this name. Otherwise it could not be written. No part of
+/// it is left.
+pub fn create(path: &Path, contents: &[u8], lock: FlockOperation) -> io::Result<File> {
+    let temporary = temporary(path);
+    let mut options = OpenOptions::new();
+    let mut file =
+        match options.append(true).read(true).create_new(true).mode(0o600).open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let text =
+                    format!("{} is in the way: it is being made, or was", temporary.display());
+                return Err(io::Error::other(text));
+            }
+            opened => opened?,
+        };
+    let whole = flock(&file, lock).map_err(io::Error::from);
+    let whole = whole.and_then(|()| file.write_all(contents)).and_then(|()| file.sync_all());
+    let named = whole.and_then(|()| {
+        // Never over one that is there.
+        renameat_with(CWD, &temporary, CWD, path, RenameFlags::NOREPLACE)?;
+        Ok(())
+    });
+    if let Err(error) = named {
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    if let Err(error) = sync_dir_of(path) {
+        let _ = fs::remove_file(path);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Removes a file; it does not come back after a power cut.
+///
+/// # Errors
+/// When it cannot be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)?;
+    sync_dir_of(path)
+}
+
+fn sync_dir_of(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: FlockOperation = FlockOperation::NonBlockingLockShared;
+
+    #[test]
+    fn a_file_is_whole_locked_and_made_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fsarena-a.journal");
+        let file = create(&path, b"first\n", SHARED).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first\n");
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+        let other = open(&path).unwrap().unwrap();
+        assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
+        drop(file);
+        assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let error = create(&path, b"second\n", SHARED).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first\n");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary one");
+        remove(&path).unwrap();
+        assert!(remove(&path).is_err());
+    }
+
+    #[test]
+    fn what_is_being_made_is_not_touched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fsarena-a.journal");
+        fs::write(temporary(&path), "half").unwrap();
+        let error = create(&path, b"first\n", SHARED).unwrap_err();
+        assert_ne!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert!(error.to_string().contains("fsarena-a.journal.new is in the way"), "{error}");
+        assert_eq!(fs::read(temporary(&path)).unwrap(), b"half");
+    }
 }

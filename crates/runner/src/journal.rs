@@ -6,23 +6,26 @@
 //! what the file lists. A live RUN cannot be mistaken for a dead one, even where a process id was
 //! used again. The owner is written down as well, so that people can read who it was.
 //!
-//! The file is made under a temporary name, locked, and only then given its name: there is no
-//! moment at which it can be seen without its lock.
+//! There is no moment at which the file can be seen without its lock.
 
 use fsarena_devices::queue::QueueChange;
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_devices::sysctl::SysctlChange;
 use fsarena_model::device::DeviceIdentity;
-use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Ending of journal files.
 const ENDING: &str = "journal";
+
+/// Ending of files with what was measured and could not be stored.
+pub(crate) const SPOOLED: &str = "spool";
 
 /// As much as is read of one: a RUN notes some hundred bytes a trial.
 const MAX_BYTES: u64 = 1 << 30;
@@ -82,7 +85,7 @@ pub struct JournalError {
     source: io::Error,
 }
 
-fn at<'a>(path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
+pub(crate) fn at<'a>(path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
     move |source| JournalError { path: path.display().to_string(), source }
 }
 
@@ -101,32 +104,19 @@ impl Journal {
     pub fn begin(dir: &Path, owner: &Owner) -> Result<Self, JournalError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(at(dir))?;
         let path = dir.join(format!("fsarena-{}.{ENDING}", owner.run));
-        let temporary = path.with_extension("new");
-        let file = OpenOptions::new()
-            .append(true)
-            .read(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&temporary)
-            .map_err(at(&temporary))?;
-        let locked = flock(&file, FlockOperation::LockShared);
-        locked.map_err(|errno| at(&temporary)(errno.into()))?;
-        let mut journal = Self { path: temporary.clone(), file };
-        journal.note(&Entry::Owner(owner.clone()))?;
+        let first = line(&Entry::Owner(owner.clone()));
         // Never over a journal that is there: a copy of the database has a RUN of the same id, and
         // what the other one lists would be forgotten.
-        let named = renameat_with(CWD, &temporary, CWD, &path, RenameFlags::NOREPLACE);
-        if let Err(errno) = named {
-            let _ = fs::remove_file(&temporary);
-            return Err(at(&path)(match errno {
-                rustix::io::Errno::EXIST => io::Error::other(
+        let made = state_file::create(&path, first.as_bytes(), FlockOperation::LockShared);
+        let file = made.map_err(|error| {
+            at(&path)(match error.kind() {
+                io::ErrorKind::AlreadyExists => io::Error::other(
                     "this RUN is at work in another process, or what it left could not be removed",
                 ),
-                other => other.into(),
-            }));
-        }
-        journal.path = path;
-        Ok(journal)
+                _ => error,
+            })
+        })?;
+        Ok(Self { path, file })
     }
 
     /// Where it lies, for the executors.
@@ -140,8 +130,7 @@ impl Journal {
     /// # Errors
     /// When it cannot be written.
     pub fn note(&mut self, entry: &Entry) -> Result<(), JournalError> {
-        let mut line = serde_json::to_string(entry).expect("an entry is plain data");
-        line.push('\n');
+        let line = line(entry);
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(at(&self.path))
     }
@@ -153,6 +142,10 @@ impl Journal {
     pub fn end(&self) -> Result<(), JournalError> {
         fs::remove_file(&self.path).map_err(at(&self.path))
     }
+}
+
+fn line(entry: &Entry) -> String {
+    serde_json::to_string(entry).expect("an entry is plain data") + "\n"
 }
 
 /// A journal whose owners are all dead; held by this process alone.
@@ -191,11 +184,12 @@ pub fn orphans(dir: &Path, skipped: &mut Vec<Unfit>) -> Result<Vec<Orphan>, Jour
     let mut found = Vec::new();
     for path in files(dir)? {
         let ending = path.extension().and_then(|ending| ending.to_str());
-        if !matches!(ending, Some(ENDING | "new")) || (ending == Some("new") && is_young(&path)) {
+        let is_journal = ending == Some(ENDING);
+        if !is_journal && (!is_half_made(&path) || is_young(&path)) {
             continue;
         }
         match take(&path)? {
-            Ok(Some(orphan)) if ending == Some(ENDING) && orphan.owner().is_none() => {
+            Ok(Some(orphan)) if is_journal && orphan.owner().is_none() => {
                 // A journal gets its name when its first line is on the disk.
                 skipped.push(Unfit::new(&path, "it is no journal of fsarena"));
             }
@@ -232,8 +226,16 @@ pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<PathBuf>,
     Ok(found)
 }
 
+/// A file of the state directory that its maker has not named: nothing it lists was made. What was
+/// measured is not thrown away here, whole or not.
+fn is_half_made(path: &Path) -> bool {
+    let of_spool = |stem: &OsStr| Path::new(stem).extension() == Some(OsStr::new(SPOOLED));
+    path.extension() == Some(OsStr::new(state_file::TEMPORARY))
+        && !path.file_stem().is_some_and(of_spool)
+}
+
 /// What is in `dir`, in order; nothing where it is not there.
-fn files(dir: &Path) -> Result<Vec<PathBuf>, JournalError> {
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>, JournalError> {
     let list = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         list => list.map_err(at(dir))?,
@@ -244,8 +246,8 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, JournalError> {
     Ok(paths)
 }
 
-/// A journal that may be between its making and its lock.
-fn is_young(path: &Path) -> bool {
+/// A file that may be between its making and its lock.
+pub(crate) fn is_young(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|meta| meta.modified()).map(|time| time.elapsed());
     !matches!(age, Ok(Ok(age)) if age > Duration::from_secs(10))
 }
@@ -361,9 +363,31 @@ mod tests {
         let journal = Journal::begin(dir.path(), &owner("a")).unwrap();
         let path = journal.path().to_owned();
         drop(journal);
-        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"image\":\"fsar").unwrap();
         assert_eq!(orphans(dir.path())[0].entries.len(), 1);
+    }
+
+    /// Of a process that died while it made them; one that may be at it still is let alone.
+    #[test]
+    fn half_made_files_of_the_dead_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = ["fsarena-a.journal.new", "0123456789abcdef.watch.new", "fsarena-b.new"];
+        for name in names {
+            fs::write(dir.path().join(name), "{\"owner\":{\"ru").unwrap();
+        }
+        assert!(orphans(dir.path()).is_empty(), "they are young");
+        for name in names {
+            let file = File::options().write(true).open(dir.path().join(name)).unwrap();
+            let minute = Duration::from_secs(60);
+            file.set_modified(std::time::SystemTime::now() - minute).unwrap();
+        }
+        let locked = File::open(dir.path().join(names[0])).unwrap();
+        flock(&locked, FlockOperation::LockShared).unwrap();
+        let found = orphans(dir.path());
+        assert_eq!(found.len(), 2);
+        found.into_iter().for_each(|orphan| orphan.forget().unwrap());
+        assert_eq!(files(dir.path()).unwrap(), [dir.path().join(names[0])]);
     }
 
     #[test]

@@ -14,9 +14,9 @@ use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Ending of the files.
@@ -100,14 +100,9 @@ impl Journal {
         let path = file_of(dir, &opening.run);
         let made = || -> io::Result<File> {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-            // Under another name first: it is never seen without its lock.
-            let new = path.with_extension("new");
-            let mut file =
-                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            file.write_all((serde_json::to_string(opening)? + "\n").as_bytes())?;
-            fs::rename(&new, &path)?;
-            Ok(file)
+            let first = serde_json::to_string(opening)? + "\n";
+            let lock = FlockOperation::NonBlockingLockExclusive;
+            state_file::create(&path, first.as_bytes(), lock)
         };
         let file = made().map_err(|source| WatchError::Journal { path: path.clone(), source })?;
         Ok(Self { file })
