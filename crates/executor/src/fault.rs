@@ -3,8 +3,9 @@
 //! `FSARENA_FAULT=panic:<step>` makes the executor panic, `hang:<step>` wait for ever, and
 //! `pause:<step>:<path>` wait until there is something at that path, at the beginning of that
 //! step; never inside a timed phase. A step of one phase is `measure read`, any of that kind
-//! `measure`. The runner has one such place of its own: `store`, between a trial and the storing of
-//! its record.
+//! `measure`. The runner has such places of its own: `store`, between a trial and the storing of
+//! its record; where that fails, `spool` before it is kept in a file and `spooled` after; `take-in`
+//! before a later start stores it from there, and `taken-in` before that removes the file.
 //!
 //! `FSARENA_TEST_FAST=1` shortens waits, and believes that a phase was warm when other tests
 //! dropped its caches; every record of such a trial says so in a notice.

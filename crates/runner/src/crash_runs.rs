@@ -5,6 +5,7 @@
 
 use crate::crash_job::{CrashExtras, CrashJob, CrashJobPlace};
 use crate::request::{CrashProgress, Progress, Request, RunError};
+use crate::spool::Spool;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::safety::{CrashSlot, SafetyPlan};
@@ -12,7 +13,7 @@ use fsarena_places::guest::Program;
 use fsarena_places::kernel::{Cache, sha256_of};
 use fsarena_safety::record::{CrashOutcome, StoredCrashRun};
 use fsarena_safety::state::Class;
-use fsarena_store::{RunId, Store};
+use fsarena_store::Store;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -21,8 +22,8 @@ use std::time::{Instant, SystemTime};
 /// Crash runs that are left.
 pub(crate) struct CrashRuns<'a> {
     pub(crate) request: &'a Request<'a>,
-    pub(crate) run: RunId,
     pub(crate) store: &'a Store,
+    pub(crate) spool: &'a mut Spool,
     pub(crate) progress: &'a mut dyn Progress,
     /// Where guests live, and what native crash runs write; it is in the journal.
     pub(crate) scratch_dir: &'a Path,
@@ -34,13 +35,13 @@ pub(crate) struct CrashRuns<'a> {
 impl<'a> CrashRuns<'a> {
     pub(crate) fn new(
         request: &'a Request<'a>,
-        run: RunId,
         store: &'a Store,
+        spool: &'a mut Spool,
         progress: &'a mut dyn Progress,
         scratch_dir: &'a Path,
     ) -> Self {
         let planned = request.header.plan.crash_slots().len();
-        Self { request, run, store, progress, scratch_dir, done: 0, planned }
+        Self { request, store, spool, progress, scratch_dir, done: 0, planned }
     }
 
     /// How far it came.
@@ -55,7 +56,7 @@ impl<'a> CrashRuns<'a> {
     pub(crate) fn all(&mut self) -> Result<RunState, RunError> {
         let plan = &self.request.header.plan;
         let Some(safety) = &plan.safety else { return Ok(RunState::Done) };
-        let stored = self.store.crash_runs(self.run)?;
+        let stored = self.store.crash_runs(self.spool.run())?;
         self.done = stored.len();
         let known: BTreeSet<CrashSlot> = stored.iter().map(|it| it.slot).collect();
         let failed = stored.iter().filter(|it| it.record().is_none());
@@ -80,7 +81,9 @@ impl<'a> CrashRuns<'a> {
             let Some(stored) = self.one(safety, slot, &program) else {
                 return Ok(RunState::Interrupted);
             };
-            self.store.put_crash_run(self.run, &stored)?;
+            if let Some(text) = self.spool.put_crash_run(self.store, &stored)? {
+                self.progress.message(&text);
+            }
             self.done += 1;
             if let CrashOutcome::Failed { error } = &stored.outcome {
                 given_up.insert((slot.contender, slot.workload));

@@ -19,6 +19,7 @@ mod resources;
 mod resume;
 mod run;
 mod session;
+mod spool;
 mod staged_sources;
 mod staged_times;
 mod trial_loop;
@@ -39,3 +40,4 @@ pub use request::{
 };
 pub use resume::{Now, differences, rest};
 pub use run::{run, this_process};
+pub use spool::{Refused, TakenIn, take_in};

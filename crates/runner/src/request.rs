@@ -183,6 +183,14 @@ pub enum RunError {
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The database could not be written: the RUN is interrupted, and what was measured is kept.
+    #[error("{}: {cause}; the RUN is interrupted: {rest}", database.display())]
+    Unstored {
+        database: PathBuf,
+        cause: String,
+        /// What has become of what was measured, and what to do.
+        rest: String,
+    },
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

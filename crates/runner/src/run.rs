@@ -6,6 +6,7 @@ use crate::own_paths::check;
 use crate::recover;
 use crate::request::{Finished, Progress, Request, RunError};
 use crate::resources::RunResources;
+use crate::spool::Spool;
 use crate::trial_loop::TrialLoop;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
 use fsarena_model::run::RunState;
@@ -56,8 +57,61 @@ pub fn run(
         Some(resumed) => resumed.run,
         None => store.create_run(request.header, &owner)?,
     };
-    let mut trial_loop = TrialLoop::new(request, run, &owner, store, progress, begun);
-    let done = match trial_loop.trials(&mut resources) {
+    let mut spool = Spool::new(request.state_dir, store.path(), run, &request.header.uid);
+    let how = carry_out(request, &owner, store, &mut spool, &mut resources, progress, begun);
+    let Ended { done, cut_off, how_far, has_begun } = how;
+    // Before the first trial there is nothing to keep.
+    let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
+    // What was taken down may have been what filled the disk.
+    let stored = spool.flush(store);
+    let done = done.and_then(|state| {
+        let said = stored.and_then(|()| store.set_state(run, state, cut_off.as_deref()));
+        said.map(|()| state).map_err(|error| spool.unstored(error))
+    });
+    match done {
+        Ok(state) => Ok(Finished { run, state, kept: left.kept, left: left.failed, cut_off }),
+        Err(error) => {
+            let error = spool.explained(error);
+            left.failed.iter().for_each(|failure| progress.message(failure));
+            if before.is_some() && !has_begun {
+                stand_as_before(store);
+            } else {
+                let (state, why) = match &error {
+                    RunError::Unstored { cause, .. } => (
+                        RunState::Interrupted,
+                        format!("interrupted: the database could not be written: {cause}"),
+                    ),
+                    other => (RunState::Failed, other.to_string()),
+                };
+                // The first cause is the one to tell.
+                let _ = store.set_state(run, state, Some(&format!("{why}; {how_far}")));
+            }
+            Err(error)
+        }
+    }
+}
+
+/// How a RUN came to its end, with nothing taken down yet.
+struct Ended {
+    done: Result<RunState, RunError>,
+    /// In words, where it was cut off.
+    cut_off: Option<String>,
+    how_far: String,
+    has_begun: bool,
+}
+
+/// Does the trials and then the crash runs.
+fn carry_out(
+    request: &Request<'_>,
+    owner: &fsarena_store::Owner,
+    store: &Store,
+    spool: &mut Spool,
+    resources: &mut RunResources<'_>,
+    progress: &mut dyn Progress,
+    begun: Instant,
+) -> Ended {
+    let mut trial_loop = TrialLoop::new(request, owner, store, spool, progress, begun);
+    let done = match trial_loop.trials(resources) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
     };
@@ -69,39 +123,17 @@ pub fn run(
     };
     // Trials that were begun beside the last one end here.
     drop(trial_loop);
-    let (done, cut_off) = match done {
-        Ok(RunState::Done) => {
-            let scratch_dir = resources.scratch_dir.clone();
-            let mut crash_runs = CrashRuns::new(request, run, store, progress, &scratch_dir);
-            match crash_runs.all() {
-                Ok(RunState::Interrupted) => {
-                    let how_far = format!("interrupted: {}", crash_runs.how_far());
-                    (Ok(RunState::Interrupted), Some(how_far))
-                }
-                done => (done, cut_off),
-            }
-        }
-        done => (done, cut_off),
-    };
-    // Before the first trial there is nothing to keep.
-    let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
-    match done {
-        Ok(state) => {
-            store.set_state(run, state, cut_off.as_deref())?;
-            Ok(Finished { run, state, kept: left.kept, left: left.failed, cut_off })
-        }
-        Err(error) => {
-            left.failed.iter().for_each(|failure| progress.message(failure));
-            if before.is_some() && !has_begun {
-                stand_as_before(store);
-            } else {
-                // The first cause is the one to tell.
-                let note = format!("{error}; {how_far}");
-                let _ = store.set_state(run, RunState::Failed, Some(&note));
-            }
-            Err(error)
-        }
+    if !matches!(done, Ok(RunState::Done)) {
+        return Ended { done, cut_off, how_far, has_begun };
     }
+    let scratch_dir = resources.scratch_dir.clone();
+    let mut crash_runs = CrashRuns::new(request, store, spool, progress, &scratch_dir);
+    let done = crash_runs.all();
+    let cut_off = match &done {
+        Ok(RunState::Interrupted) => Some(format!("interrupted: {}", crash_runs.how_far())),
+        _ => cut_off,
+    };
+    Ended { done, cut_off, how_far, has_begun }
 }
 
 /// Makes this process the owner of a RUN; gives how it stood.

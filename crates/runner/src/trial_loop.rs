@@ -7,6 +7,7 @@ use crate::request::{BlockProgress, Blocks, Progress, Request, RunError, TrialPr
 use crate::resources::RunResources;
 use crate::resume;
 use crate::session::Session;
+use crate::spool::Spool;
 use crate::trial_spec::trial_spec;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunSession, RunState, Slot};
@@ -27,7 +28,8 @@ pub(crate) struct TrialLoop<'a> {
     request: &'a Request<'a>,
     run: RunId,
     owner: &'a fsarena_store::Owner,
-    store: &'a mut Store,
+    store: &'a Store,
+    spool: &'a mut Spool,
     progress: &'a mut dyn Progress,
     /// Whether there was a trial.
     pub(crate) has_begun: bool,
@@ -40,6 +42,9 @@ pub(crate) struct TrialLoop<'a> {
     most: usize,
     /// When the RUN began in this process.
     begun: Instant,
+    /// Attempts at each trial (index into the schedule) that the machine ended, those of earlier
+    /// pieces of the RUN among them.
+    machine_ends: BTreeMap<usize, usize>,
     /// How the RUN was cut off before its plan was carried out, in words.
     pub(crate) cut_off: Option<String>,
     /// Trials of the block under way that were begun beside the present one, by their sequence and
@@ -109,23 +114,25 @@ impl<'a> TrialLoop<'a> {
     /// Nothing done yet.
     pub(crate) fn new(
         request: &'a Request<'a>,
-        run: RunId,
         owner: &'a fsarena_store::Owner,
-        store: &'a mut Store,
+        store: &'a Store,
+        spool: &'a mut Spool,
         progress: &'a mut dyn Progress,
         begun: Instant,
     ) -> Self {
         Self {
             request,
-            run,
+            run: spool.run(),
             owner,
             store,
+            spool,
             progress,
             has_begun: false,
             notices: BTreeMap::new(),
             done: 0,
             most: 0,
             begun,
+            machine_ends: BTreeMap::new(),
             cut_off: None,
             ahead: Vec::new(),
         }
@@ -162,8 +169,9 @@ impl<'a> TrialLoop<'a> {
         // A process that died between a look and its storing has left it to the next.
         let known = decisions.judge.as_ref().map(Judge::looks).unwrap_or_default();
         for look in known.iter().skip(looks.len()) {
-            self.store.put_look(self.run, look)?;
+            self.spool.put_look(self.store, look)?;
         }
+        self.machine_ends = self.ended_by_machine()?;
         if !left.is_empty() {
             resources.stage_sources(&left, self.progress)?;
             resources.claim_targets(&left, self.progress)?;
@@ -284,12 +292,11 @@ impl<'a> TrialLoop<'a> {
             }
         }
         let why = judge.finished().unwrap_or(StopWhy::Cap);
-        self.store.set_stop(self.run, Stop { blocks: judge.block(), why })?;
-        Ok(())
+        self.spool.set_stop(self.store, Stop { blocks: judge.block(), why })
     }
 
     fn looked(&mut self, look: &InterimAnalysis, judge: &Judge<'_>) -> Result<(), RunError> {
-        self.store.put_look(self.run, look)?;
+        self.spool.put_look(self.store, look)?;
         let (decided, pairs) = (judge.decided_pairs(), judge.pairs());
         let blocks = if look.blocks == 1 { "block" } else { "blocks" };
         let text = format!("after {} {blocks}: {decided} of {pairs} decided", look.blocks);
@@ -305,7 +312,7 @@ impl<'a> TrialLoop<'a> {
         resources: &mut RunResources<'_>,
     ) -> Result<TrialRecord, RunError> {
         let mut record = self.trial(sequence, (left_ns, beside), resources)?;
-        while record.is_ended_by_machine() && self.tries_again(sequence)? {
+        while record.is_ended_by_machine() && self.tries_again(sequence) {
             record = self.trial(sequence, (left_ns, &[]), resources)?;
         }
         Ok(record)
@@ -313,15 +320,15 @@ impl<'a> TrialLoop<'a> {
 
     /// After an attempt that the machine ended: whether the trial is done again now. Otherwise the
     /// RUN is interrupted, or, after a resume, goes on without the trial.
-    fn tries_again(&mut self, sequence: usize) -> Result<bool, RunError> {
-        let attempts = self.ended_by_machine(sequence)?;
+    fn tries_again(&mut self, sequence: usize) -> bool {
+        let attempts = self.machine_ends.get(&sequence).copied().unwrap_or_default();
         let plan = &self.request.header.plan;
         let slot = &plan.schedule[sequence];
         let label = &plan.contenders[slot.contender].label;
         let workload = &plan.workloads[slot.workload].name;
         let is_asked_to_stop = self.request.interrupts.load(Ordering::SeqCst) > 0;
         let what = match attempts {
-            _ if is_asked_to_stop => return Ok(false),
+            _ if is_asked_to_stop => return false,
             0..ATTEMPTS_MAX => "it is done again",
             ATTEMPTS_MAX => "the RUN is interrupted, and --resume tries once more",
             _ => "it counts as failed",
@@ -329,14 +336,17 @@ impl<'a> TrialLoop<'a> {
         self.progress.message(&format!(
             "{workload} on {label} was ended by the machine, attempt {attempts}: {what}"
         ));
-        Ok(attempts < ATTEMPTS_MAX)
+        attempts < ATTEMPTS_MAX
     }
 
-    /// Attempts at a trial that the machine ended, those of earlier pieces of the RUN among them.
-    fn ended_by_machine(&self, sequence: usize) -> Result<usize, RunError> {
-        let attempts = self.store.attempts(self.run)?;
-        let own = attempts.iter().filter(|(_, record)| record.key.sequence as usize == sequence);
-        Ok(own.filter(|(_, record)| record.is_ended_by_machine()).count())
+    /// Attempts at each trial that the machine has ended so far.
+    fn ended_by_machine(&self) -> Result<BTreeMap<usize, usize>, RunError> {
+        let mut ends = BTreeMap::new();
+        for (_, record) in self.store.attempts(self.run)? {
+            let count = ends.entry(record.key.sequence as usize).or_default();
+            *count += usize::from(record.is_ended_by_machine());
+        }
+        Ok(ends)
     }
 
     fn trial(
@@ -360,22 +370,30 @@ impl<'a> TrialLoop<'a> {
         let tuned = resources.tune(&contender.levels)?;
         if !std::mem::replace(&mut self.has_begun, true) {
             let session = self.session(u32::try_from(sequence).unwrap_or(u32::MAX));
-            self.store.put_session(self.run, &session)?;
+            let begun = self.store.put_session(self.run, &session);
+            begun.map_err(|error| self.spool.unstored(error))?;
         }
         let (lane, session) = self.begun(sequence, resources)?;
         if contender.levels.device.is_virtual() {
             self.begin_beside(lane, beside, resources)?;
         }
         let mut record = session.finish(&mut |step, phase| self.progress.step(step, phase));
-        if record.is_ended_by_machine() && self.ended_by_machine(sequence)? < ATTEMPTS_MAX {
-            // It is not over, as after an interrupt.
-            record.outcome = Outcome::Interrupted;
+        if record.is_ended_by_machine() {
+            let ends = self.machine_ends.entry(sequence).or_default();
+            if *ends < ATTEMPTS_MAX {
+                // It is not over, as after an interrupt.
+                record.outcome = Outcome::Interrupted;
+            }
+            *ends += 1;
         }
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);
-        self.store.put_record(self.run, &record)?;
-        put_back?;
+        let stored = self.spool.put_record(self.store, &record);
         self.done += usize::from(record.outcome != Outcome::Interrupted);
+        if let Some(text) = stored? {
+            self.progress.message(&text);
+        }
+        put_back?;
         self.progress.trial_done(&record);
         Ok(record)
     }

@@ -57,6 +57,27 @@ impl Store {
         Ok(())
     }
 
+    /// Stores a crash run that was kept outside of the database; whether it was stored now. One of
+    /// the same slot that began at the same nanosecond is this one: it is there already.
+    ///
+    /// # Errors
+    /// As [`Store::put_crash_run`], also where its slot has another record.
+    pub fn take_in_crash_run(
+        &self,
+        run: RunId,
+        stored: &StoredCrashRun,
+    ) -> Result<bool, StoreError> {
+        let known = self.crash_runs(run)?.into_iter().find(|known| known.slot == stored.slot);
+        match known {
+            None => self.put_crash_run(run, stored).map(|()| true),
+            Some(known) if known.started_unix_ns == stored.started_unix_ns => Ok(false),
+            Some(_) => {
+                let detail = "it has its record already, and that is another one".to_owned();
+                Err(StoreError::CrashRunNotInPlan { run, detail })
+            }
+        }
+    }
+
     /// The crash runs of a RUN that were done or have failed, in the order of its plan.
     ///
     /// # Errors

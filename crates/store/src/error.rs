@@ -201,6 +201,48 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the file is at fault, which may be mended, and not what was to be stored in it.
+    #[must_use]
+    pub fn is_of_file(&self) -> bool {
+        match self {
+            Self::Newer { .. }
+            | Self::Unreleased { .. }
+            | Self::Damaged { .. }
+            | Self::Foreign { .. }
+            | Self::Missing { .. }
+            | Self::TooSlow { .. } => true,
+            Self::Sqlite { source, .. } => {
+                source.sqlite_error_code() != Some(rusqlite::ErrorCode::ConstraintViolation)
+            }
+            other => other.is_unwritable(),
+        }
+    }
+
+    /// Whether nothing can be written to the file as things are.
+    #[must_use]
+    pub fn is_unwritable(&self) -> bool {
+        match self {
+            Self::Access { .. } | Self::Busy { .. } | Self::Full { .. } => true,
+            Self::Sqlite { source, .. } => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
+            }
+            _ => false,
+        }
+    }
+
+    /// The fact alone, without file and remedy.
+    #[must_use]
+    pub fn fact(&self) -> String {
+        match self {
+            Self::Busy { .. } => "another program has locked it".to_owned(),
+            Self::Full { .. } => "no space left to write".to_owned(),
+            Self::Access { detail, .. } => format!("it cannot be written ({detail})"),
+            Self::Damaged { detail, .. } => format!("the database is damaged ({detail})"),
+            Self::Sqlite { source, .. } => source.to_string(),
+            other => other.to_string(),
+        }
+    }
+
     /// A RUN that breaks a rule.
     pub(crate) fn bad_run(path: &Path, run: crate::RunId, detail: impl Into<String>) -> Self {
         Self::BadRun { path: path.to_owned(), run, detail: detail.into() }

@@ -108,6 +108,14 @@ impl Store {
         Ok(store)
     }
 
+    /// Waits no longer than `limit` for another process that has locked the file.
+    ///
+    /// # Errors
+    /// When SQLite refuses.
+    pub fn wait_for_lock(&self, limit: Duration) -> Result<(), StoreError> {
+        self.sql(|c| c.busy_timeout(limit))
+    }
+
     /// Runs statements and sorts their error.
     pub(crate) fn sql<T>(
         &self,

@@ -105,6 +105,15 @@ impl Store {
         found.ok_or_else(|| self.no_such_run(run))
     }
 
+    /// The RUN of this id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_of_uid(&self, uid: &str) -> Result<Option<RunRow>, StoreError> {
+        let sql = format!("{SELECT_RUNS} WHERE uid = ?");
+        self.sql(|c| c.query_row(&sql, [uid], run_row).optional())
+    }
+
     /// RUNs in state `running` with the processes that carry them out, alive or not.
     ///
     /// # Errors

@@ -12,9 +12,7 @@ use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 /// A slot of the plan, as far as a record must fit it.
 struct Planned {
     slot: i64,
-    uid: String,
-    contender: String,
-    workload: String,
+    key: TrialKey,
     /// Attempts with a record.
     attempts: u32,
     /// Outcome of the latest of them.
@@ -82,10 +80,31 @@ impl Store {
         }
     }
 
+    /// Stores a record that was kept outside of the database; whether it was stored now. An attempt
+    /// at the same trial that began at the same nanosecond is this one: it is there already.
+    ///
+    /// # Errors
+    /// As [`Store::put_record`].
+    pub fn take_in_record(&self, run: RunId, record: &TrialRecord) -> Result<bool, StoreError> {
+        let is_there: bool = self.sql(|c| {
+            c.query_row(
+                "SELECT EXISTS (SELECT 1 FROM slot JOIN trial ON trial.slot_id = slot.id
+                 WHERE slot.run_id = ? AND slot.sequence = ? AND trial.started_unix_ns = ?)",
+                params![run.0, record.key.sequence, int(record.started_unix_ns)],
+                |row| row.get(0),
+            )
+        })?;
+        if is_there {
+            return Ok(false);
+        }
+        self.put_record(run, record).map(|()| true)
+    }
+
     fn planned(&self, run: RunId, record: &TrialRecord) -> Result<Planned, StoreError> {
         let found = self.sql(|c| {
             c.query_row(
-                "SELECT slot.id, run.uid, contender.identity, workload.name,
+                "SELECT slot.id, slot.block, slot.position, run.uid, contender.identity,
+                 workload.name,
                  (SELECT count(*) FROM trial WHERE slot_id = slot.id),
                  (SELECT outcome FROM trial WHERE slot_id = slot.id ORDER BY attempt DESC LIMIT 1)
                  FROM slot JOIN run ON run.id = slot.run_id
@@ -94,14 +113,16 @@ impl Store {
                  WHERE slot.run_id = ? AND slot.sequence = ?",
                 params![run.0, record.key.sequence],
                 |row| {
-                    Ok(Planned {
-                        slot: row.get(0)?,
-                        uid: row.get(1)?,
-                        contender: row.get(2)?,
-                        workload: row.get(3)?,
-                        attempts: row.get(4)?,
-                        latest: row.get(5)?,
-                    })
+                    let key = TrialKey {
+                        sequence: record.key.sequence,
+                        block: row.get(1)?,
+                        position: row.get(2)?,
+                        run: row.get(3)?,
+                        contender: ContenderId(row.get(4)?),
+                        workload: row.get(5)?,
+                    };
+                    let (attempts, latest) = (row.get(6)?, row.get(7)?);
+                    Ok(Planned { slot: row.get(0)?, key, attempts, latest })
                 },
             )
             .optional()
@@ -292,11 +313,13 @@ fn is_duplicate(error: &rusqlite::Error) -> bool {
 }
 
 fn fits(planned: &Planned, record: &TrialRecord) -> Result<(), String> {
-    let key = &record.key;
+    let (planned, key) = (&planned.key, &record.key);
     for (what, planned, found) in [
-        ("RUN", &planned.uid, &key.run),
-        ("contender", &planned.contender, &key.contender.0),
+        ("RUN", &planned.run, &key.run),
+        ("contender", &planned.contender.0, &key.contender.0),
         ("workload", &planned.workload, &key.workload),
+        ("block", &planned.block.to_string(), &key.block.to_string()),
+        ("position", &planned.position.to_string(), &key.position.to_string()),
     ] {
         if planned != found {
             return Err(format!("its {what} is {found}, the plan says {planned}"));

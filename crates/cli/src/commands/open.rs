@@ -1,19 +1,26 @@
-//! Opening the database, after cleaning up what dead RUNs and watches left.
+//! Opening the database, after cleaning up what dead RUNs and watches left, and storing what they
+//! had measured and could not store.
 //!
 //! A watch that was killed is stored here and not by its command: whichever command comes next
 //! does it. Nothing here touches a RUN whose process lives.
 
 use crate::context::{self, Usage};
 use anyhow::Result;
+use fsarena_executor::fault;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use fsarena_model::units::Nanos;
 use fsarena_process::owner::{create_dirs, give_to_caller};
 use fsarena_report::RunLine;
+use fsarena_runner::Refused;
 use fsarena_store::{RunId, RunRow, Store, StoreError};
 use fsarena_watch::journal::{self, Dead};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
+
+/// How long tests wait for a database that is locked.
+const FAST_WAIT: Duration = Duration::from_secs(2);
 
 /// Cleans up what dead RUNs left, and says so.
 fn recover() -> Result<()> {
@@ -35,9 +42,40 @@ pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
     make_private(&path)
         .map_err(|error| StoreError::Access { path: path.clone(), detail: error.to_string() })?;
     let mut store = Store::open(&path)?;
+    if fault::is_fast() {
+        store.wait_for_lock(FAST_WAIT)?;
+    }
     store_dead_watches(&store)?;
+    // Nothing else could be written either.
+    all_taken(take_in(&store)?)?;
     fsarena_runner::close_dead_runs(&mut store)?;
     Ok(store)
+}
+
+/// Stores what dead RUNs could not store; gives what the database did not take.
+fn take_in(store: &Store) -> Result<Option<Refused>> {
+    let taken = fsarena_runner::take_in(&context::state_dir()?, store)?;
+    for (run, records) in taken.stored.iter().filter(|(_, records)| **records > 0) {
+        let what = if *records == 1 { "1 record".to_owned() } else { format!("{records} records") };
+        say!("RUN {run}: {what} that could not be stored before: stored now");
+    }
+    for path in &taken.removed {
+        say!("cleaned up after a killed run: {}", path.display());
+    }
+    taken.passed_over.iter().for_each(|line| say!("{line}"));
+    if let Some(Refused { path, error }) = &taken.refused {
+        let (path, fact) = (path.display(), error.fact());
+        say!("{path}: a record that cannot be stored yet: {fact}; it stays there");
+    }
+    Ok(taken.refused)
+}
+
+/// An error where nothing can be written to the database.
+fn all_taken(refused: Option<Refused>) -> Result<()> {
+    match refused {
+        Some(refused) if refused.error.is_unwritable() => Err(refused.error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Makes an empty file where there is none, so that the database is its owner's alone: whoever
@@ -57,17 +95,36 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 
 /// The database for reading, where there is one. Dead RUNs are marked first where that is allowed.
 pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
+    Ok(opened_for_reading(asked)?.map(|(store, _)| store))
+}
+
+/// As [`for_reading`], to go on with a RUN: not where it would go on without what it has done.
+pub fn for_resuming(asked: Option<&Path>) -> Result<Option<Store>> {
+    let Some((store, refused)) = opened_for_reading(asked)? else { return Ok(None) };
+    all_taken(refused)?;
+    Ok(Some(store))
+}
+
+fn opened_for_reading(asked: Option<&Path>) -> Result<Option<(Store, Option<Refused>)>> {
     let path = context::database(asked)?;
     if !path.exists() {
         return Ok(None);
     }
     recover()?;
     // A database that may only be read is shown as it is.
-    if let Ok(mut store) = Store::open(&path) {
-        store_dead_watches(&store)?;
-        fsarena_runner::close_dead_runs(&mut store)?;
+    let writable = Store::open(&path);
+    if let Ok(store) = &writable {
+        store_dead_watches(store)?;
     }
-    Ok(Some(Store::open_read_only(&path)?))
+    let store = Store::open_read_only(&path)?;
+    let refused = take_in(writable.as_ref().unwrap_or(&store))?;
+    if let Ok(mut store) = writable {
+        match fsarena_runner::close_dead_runs(&mut store) {
+            Err(error) if error.is_unwritable() => {}
+            done => done?,
+        }
+    }
+    Ok(Some((store, refused)))
 }
 
 /// The database for reading by a command that needs one.

@@ -30,7 +30,7 @@ pub(super) fn run(
     consents: &Consents,
     db: Option<&Path>,
 ) -> Result<ExitCode> {
-    let Some(store) = open::for_reading(db)? else {
+    let Some(store) = open::for_resuming(db)? else {
         return Err(Usage("--resume: there is no database yet, and so no RUN".into()).into());
     };
     let run = find_resumable(&store, selector)?;
