@@ -43,6 +43,7 @@ mod loop_programs_stage;
 mod loop_resume;
 mod loop_run;
 mod loop_safety;
+mod loop_spool;
 mod loop_vdisk;
 mod loop_verdict;
 mod loop_verdict_resume;
