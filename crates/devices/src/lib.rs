@@ -11,6 +11,7 @@
 
 pub mod cache;
 pub mod claim;
+mod device_events;
 mod device_lock;
 mod fiemap;
 pub mod format;

@@ -3,6 +3,7 @@
 //! The descriptor of an attached device stays open, and the device has `LO_FLAGS_AUTOCLEAR`: when
 //! the process is killed, the kernel detaches it with the last descriptor or mount.
 
+use crate::device_events::DeviceEvents;
 use crate::{TargetError, settle};
 use fsarena_process::cmd;
 use rustix::fs::{Mode, OFlags, open};
@@ -297,6 +298,7 @@ pub(crate) fn clear(device: &File) -> io::Result<()> {
 /// mount; such a device is helped on the way.
 pub(crate) fn wait_detached(device: &Path, was: Option<&Path>) -> Result<(), TargetError> {
     let start = Instant::now();
+    let events = DeviceEvents::listen();
     let mut helped = false;
     while was.is_some() && backing_file(device).as_deref() == was {
         if let (false, Some(image)) = (helped || start.elapsed() < THAW_AFTER, was) {
@@ -310,7 +312,8 @@ pub(crate) fn wait_detached(device: &Path, was: Option<&Path>) -> Result<(), Tar
                 "unmount it; the kernel then detaches it by itself",
             ));
         }
-        std::thread::sleep(Duration::from_millis(2));
+        let next = if helped { DETACH_LIMIT } else { THAW_AFTER };
+        events.wait(next.saturating_sub(start.elapsed()));
     }
     Ok(())
 }

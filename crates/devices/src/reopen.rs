@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How long the mounts of a process that has died may hold a device.
 const DYING_LIMIT: Duration = Duration::from_secs(60);
+/// Time between two looks at such a device, once it is known that it takes long.
+const DYING_PAUSE: Duration = Duration::from_millis(250);
 /// Where a guest has the disk of its trial.
 pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
 
@@ -137,8 +139,10 @@ fn exclusive(device: &Path, how: Exclusive) -> Result<File, TargetError> {
     loop {
         match open(device, flags, Mode::empty()) {
             Ok(fd) => return Ok(File::from(fd)),
+            // The kernel has no event for this: who has started the holder waits for its end.
             Err(Errno::BUSY) if started.elapsed() < busy_limit(device) => {
-                std::thread::sleep(BUSY_PAUSE);
+                let is_long = started.elapsed() > BUSY_LIMIT;
+                std::thread::sleep(if is_long { DYING_PAUSE } else { BUSY_PAUSE });
             }
             Err(error) => return Err(TargetError::io("open exclusively", device, error)),
         }

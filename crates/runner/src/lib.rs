@@ -10,6 +10,7 @@ mod available;
 mod budget;
 mod crash_job;
 mod crash_runs;
+mod inner_processes;
 mod journal;
 mod own_paths;
 mod preflight;

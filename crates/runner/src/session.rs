@@ -4,6 +4,7 @@
 //! alone, which then asks the executor to stop. A second Ctrl-C kills it: its mounts and processes
 //! go with its namespaces.
 
+use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
@@ -26,6 +27,9 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// How long a signal that went to every process may take to be counted here.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// How long the processes of an executor that has died may take to write what their mounts hold.
+const DYING_LIMIT: Duration = Duration::from_secs(60);
 
 /// A failure to take down is one, whoever asked for what.
 const TEARDOWN: &str = "teardown";
@@ -90,10 +94,15 @@ impl<'a> Session<'a> {
     pub(crate) fn finish(mut self, step: &mut dyn FnMut(&str, Option<&str>)) -> TrialRecord {
         let mut interrupts_handled = 0;
         let mut record = None;
+        let mut inner = None;
         loop {
             match self.lines.recv_timeout(LOOK) {
                 Ok(line) => match serde_json::from_str(&line) {
-                    Ok(ExecutorSays::Step { step: name, phase }) => step(&name, phase.as_deref()),
+                    Ok(ExecutorSays::Step { step: name, phase }) => {
+                        let pid = self.child.id();
+                        inner.get_or_insert_with(|| InnerProcesses::of_executor(pid));
+                        step(&name, phase.as_deref());
+                    }
                     Ok(ExecutorSays::Record(said)) => record = Some(*said),
                     Ok(ExecutorSays::Refused(reason)) => record = Some(self.failed(&reason)),
                     Err(error) => record = Some(self.failed(&format!("bad answer: {error}"))),
@@ -108,6 +117,9 @@ impl<'a> Session<'a> {
             }
         }
         let ended = self.child.wait();
+        if let Some(inner) = inner {
+            inner.wait(DYING_LIMIT);
+        }
         let status = ended.as_ref().ok().copied();
         let mut record = record.unwrap_or_else(|| {
             let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
@@ -258,6 +270,20 @@ mod tests {
         assert_eq!(outcome("exit 1", 1), Outcome::Interrupted, "it died before it was asked");
         assert!(matches!(outcome("exit 1", 0), Outcome::Failed { .. }));
         assert!(matches!(outcome("kill -KILL $$", 0), Outcome::Failed { .. }));
+    }
+
+    /// With the last of them the mounts of its namespace go: before, the device is busy.
+    #[test]
+    fn what_a_killed_executor_has_started_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let step = r#"{"step":{"step":"reset","phase":null}}"#;
+        let script = format!(
+            "(exec >&-; sleep 1; touch {}) & echo '{step}'; sleep 0.3; kill -KILL $$",
+            mark.display()
+        );
+        assert!(record(&script, 0).is_ended_by_machine());
+        assert!(mark.exists(), "it goes on");
     }
 
     #[test]

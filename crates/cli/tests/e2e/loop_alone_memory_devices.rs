@@ -96,6 +96,23 @@ fn killed_in_a_timed_phase() {
     assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
+/// The mounts of an executor that was killed go a moment after it: the next attempt waits for that.
+#[test]
+fn killed_executors_let_go_of_it() {
+    for which in [0, 1] {
+        let Some(env) = with_zram() else { return };
+        let experiment = env.long_experiment("ext4", "zram:128M", "");
+        let mut live = env.start(&["run", &experiment]);
+        live.stop_in_phase(1);
+        rustix::process::kill_process(live.executors()[which], Signal::KILL).unwrap();
+        let ran = live.end().good().says(&["attempt 1: it is done again"]);
+        assert!(!ran.stderr.contains("attempt 2"), "{}", ran.stderr);
+        assert_nothing_left(&env);
+        let outcomes: Vec<Outcome> = env.records(1).into_iter().map(|it| it.outcome).collect();
+        assert_eq!(outcomes, [Outcome::Done, Outcome::Done]);
+    }
+}
+
 /// The zram is there, and the image of the other level is being written.
 #[test]
 fn killed_between_two_claims() {
