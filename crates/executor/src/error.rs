@@ -152,6 +152,7 @@ mod tests {
         let memory = "mount: Cannot allocate memory (os error 12)";
         for (step, error, is_limited, expected) in [
             (&measure, killed, false, true),
+            (&Step::MakeDirs, killed, true, true),
             (&Step::Reset, busy, false, true),
             (&measure, busy, false, false),
             (&Step::Reset, memory, false, true),

@@ -353,6 +353,32 @@ fn worker_killed() {
     assert!(env.records(1).iter().all(|record| record.outcome == Outcome::Done));
 }
 
+/// So it is in a set-up step, where any other failure gives the pair up for the rest of the RUN.
+#[test]
+fn worker_killed_in_set_up() {
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let text = "schema = 1\nname = \"wide\"\n[run]\nblocks = 2\nseed = 1\n[factors]\n\
+                fs = \"ext4\"\ndevice = \"loop:512M\"\n[[workload]]\nname = \"wide\"\n\
+                files = 14000\ndirs = 14000\nsize = \"256 B\"\nphases = [\"create\"]\n";
+    let experiment = env.write("wide.toml", text);
+    let mut live = env.start(&["run", &experiment]);
+    live.wait_for("[1/2]");
+    let worker = live.poll("worker in make-dirs", |live| {
+        let worker = live.worker()?;
+        let mut names = fs::read_dir(format!("/proc/{}/cwd", worker.as_raw_nonzero())).ok()?;
+        names.any(|name| name.is_ok_and(|it| it.file_name() == "d00000")).then_some(worker)
+    });
+    rustix::process::kill_process(worker, Signal::KILL).unwrap();
+    live.end().good().says(&["wide on ext4 was ended by the machine, attempt 1: it is done again"]);
+    assert_nothing_left(&env);
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let attempts = store.attempts(env.runs()[0].id).unwrap();
+    let steps = &attempts[0].1.steps;
+    assert_eq!(steps.last().map(|step| &*step.step), Some("make-dirs"), "{steps:?}");
+    let outcomes: Vec<&Outcome> = attempts.iter().map(|(_, record)| &record.outcome).collect();
+    assert_eq!(outcomes, [&Outcome::Interrupted, &Outcome::Done, &Outcome::Done]);
+}
+
 /// What is killed each time interrupts the RUN; a resume tries once more, and then it counts as
 /// failed.
 #[test]
