@@ -162,8 +162,7 @@ fn a_run_that_differs_is_refused() {
         let store = Store::open(Path::new(path)).unwrap();
         let header = store.header(RunId(1)).unwrap();
         let mut record = store.records(RunId(1)).unwrap().remove(2);
-        record.key.sequence = 3;
-        record.key.contender = header.plan.contenders[1].id();
+        record.key = fsarena_model::spec::TrialKey::new(&header, 3);
         record.elapsed_ns = elapsed_ns;
         store.put_record(RunId(1), &record).unwrap();
     }
