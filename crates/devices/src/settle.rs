@@ -122,12 +122,28 @@ pub fn wait_idle(
 pub fn freeze_thaw(mnt: &Path) -> Result<Frozen, FreezeError> {
     let unsupported = |source| FreezeError::Unsupported { path: mnt.to_owned(), source };
     let file = open_dir(mnt).map_err(|error| unsupported(error.into()))?;
+    // A file system that keeps no such list needs none.
+    let _ = end_retries(&file, Path::new("/sys"));
     let start = Instant::now();
     let mut guard = Thaw::after_freeze(&file).map_err(unsupported)?;
     let freeze_ns = nanos(start.elapsed());
     let start = Instant::now();
     guard.thaw().map_err(|source| FreezeError::StillFrozen { path: mnt.to_owned(), source })?;
     Ok(Frozen { freeze_ns, thaw_ns: nanos(start.elapsed()) })
+}
+
+/// xfs tries a write of metadata that failed again for ever, so that a freeze never ends once the
+/// device is dead, and nothing that waits for it can be killed. It is told to give up at the first
+/// error, as it does by itself at an unmount.
+fn end_retries(file: &File, sys: &Path) -> io::Result<()> {
+    let dev = rustix::fs::fstat(file)?.st_dev;
+    let (major, minor) = (rustix::fs::major(dev), rustix::fs::minor(dev));
+    let device = std::fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}")))?;
+    let Some(name) = device.file_name() else { return Ok(()) };
+    for kind in std::fs::read_dir(sys.join("fs/xfs").join(name).join("error/metadata"))? {
+        std::fs::write(kind?.path().join("max_retries"), "0")?;
+    }
+    Ok(())
 }
 
 /// Thaws a file system that a killed run may have left frozen; false where it was not frozen.
@@ -190,6 +206,28 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    #[test]
+    fn a_write_that_failed_is_not_tried_again_in_a_freeze() {
+        let sys = tempfile::tempdir().unwrap();
+        let file = open_dir(sys.path()).unwrap();
+        assert!(end_retries(&file, sys.path()).is_err(), "a device that sysfs does not have");
+        let dev = rustix::fs::fstat(&file).unwrap().st_dev;
+        let number = format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev));
+        let block = sys.path().join("dev/block");
+        std::fs::create_dir_all(&block).unwrap();
+        std::fs::create_dir_all(sys.path().join("devices/loop3")).unwrap();
+        std::os::unix::fs::symlink("../../devices/loop3", block.join(number)).unwrap();
+        assert!(end_retries(&file, sys.path()).is_err(), "no xfs");
+        let errors = sys.path().join("fs/xfs/loop3/error/metadata");
+        let retries = ["EIO", "default"].map(|kind| errors.join(kind).join("max_retries"));
+        for path in &retries {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "-1").unwrap();
+        }
+        end_retries(&file, sys.path()).unwrap();
+        assert!(retries.iter().all(|path| std::fs::read_to_string(path).unwrap() == "0"));
+    }
 
     #[test]
     fn an_idle_device_is_idle_from_the_start() {
