@@ -124,7 +124,7 @@ fn apply(value: &mut Value, what: u8, with: u8, copy: Value) {
         4 => *value = copy,
         5 => remove(value, with_index),
         6 => repeat(value, with_index),
-        7 => *value = Value::from(with % 2 == 0),
+        7 => *value = Value::from(with.is_multiple_of(2)),
         8 => add(value, i64::from(with.cast_signed())),
         _ => append(value, TEXTS[with_index % TEXTS.len()]),
     }

@@ -32,6 +32,7 @@ pub use journal::{JournalError, live_in};
 // Entries for the targets of `fsarena-fuzz`.
 #[doc(hidden)]
 pub use journal::{Entry as JournalEntry, Owner as JournalOwner, entries as journal_entries};
+// Entry for the targets of `fsarena-fuzz`.
 pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;
 pub use recover::{Recovered, close_dead_runs, recover};
@@ -41,4 +42,6 @@ pub use request::{
 };
 pub use resume::{Now, differences, rest};
 pub use run::{run, this_process};
+#[doc(hidden)]
+pub use spool::spooled_again;
 pub use spool::{Refused, TakenIn, take_in};

@@ -10,6 +10,7 @@
 mod form;
 mod take_in;
 
+pub use form::spooled_again;
 pub use take_in::{Refused, TakenIn, take_in};
 
 use crate::request::RunError;

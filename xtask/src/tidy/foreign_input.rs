@@ -119,6 +119,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("report/src/sections/appendix.rs", "run-shown"),
     ("runner/src/journal.rs", "run-journal"),
     ("runner/src/session.rs", "executor-lines"),
+    ("runner/src/spool/form.rs", "run-spool"),
     ("safety/src/application/description.rs", "application"),
     ("safety/src/application/work.rs", "application-work"),
     ("safety/src/op.rs", "crash-state"),
@@ -147,6 +148,7 @@ const READ_BY: &[(&str, &str)] = &[
 const OWN_INPUT: &[(&str, &str)] = &[
     ("cli/src/commands/browse.rs", "three fields of one line of getent, about the user's own name"),
     ("cli/src/commands/schema.rs", "schemas that are part of the program"),
+    ("cli/src/commands/trust.rs", "a path and names of users, split at one '=', of the user's own"),
     (
         "cli/src/commands/watched.rs",
         "RUN@FROM-TO of the command line: split at its signs, and times",

@@ -7,8 +7,10 @@ use crate::target::Target;
 use fsarena_model::header_rules;
 use fsarena_model::host::Host;
 use fsarena_model::record::Outcome;
-use fsarena_runner::{JournalEntry, journal_entries};
+use fsarena_runner::{JournalEntry, journal_entries, spooled_again};
+use fsarena_testkit::records;
 use fsarena_watch::{Terms, cut_short, journal, record};
+use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -25,6 +27,27 @@ pub(super) const RUN_JOURNAL: Target = Target {
         ])
     },
     run: run_journal,
+    ..PLAIN
+};
+
+pub(super) const RUN_SPOOL: Target = Target {
+    name: "run-spool",
+    reads: "records next to the journals, which a database has not taken",
+    seeds: || {
+        let header = records::header(
+            vec![records::contender("ext4", "ext4", 1)],
+            vec![records::small_files()],
+            1,
+        );
+        let record = serde_json::to_string(&records::record(&header, 0));
+        let record = record.expect("a record is plain data");
+        let head = format!(
+            "{{\"form\":1,\"run\":\"{}\",\"database\":\"/x.db\",\"cause\":\"full\"}}",
+            header.uid
+        );
+        vec![format!("{head}\n{{\"trial\":{record}}}\n").into_bytes()]
+    },
+    run: run_spool,
     ..PLAIN
 };
 
@@ -55,6 +78,20 @@ fn run_journal(input: &[u8]) {
         text.push(b'\n');
     }
     assert_eq!(journal_entries(&text).collect::<Vec<_>>(), entries);
+}
+
+/// What is taken for a record can be written as one, and its sum is not optional.
+fn run_spool(input: &[u8]) {
+    let _ = spooled_again(input);
+    let mut signed = input.to_vec();
+    for byte in Sha256::digest(input) {
+        signed.extend(format!("{byte:02x}").into_bytes());
+    }
+    signed.push(b'\n');
+    let Ok(written) = spooled_again(&signed) else { return };
+    assert!(spooled_again(&written).is_ok(), "what was written is read");
+    let cut = &written[..written.len() - 2];
+    assert!(spooled_again(cut).is_err(), "a sum that is cut off is no sum");
 }
 
 /// What a dead watch has left becomes the record of a RUN.

@@ -58,6 +58,7 @@ pub const TARGETS: &[Target] = &[
     options::RUN_OPTIONS,
     runs::RUN_RECORD,
     runs::RUN_SHOWN,
+    journals::RUN_SPOOL,
     kernel_files::TRACE_PAGE,
     journals::WATCH_JOURNAL,
     options::WIPE,

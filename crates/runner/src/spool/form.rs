@@ -124,6 +124,15 @@ pub(super) fn read(file: &File) -> Result<(Head, Measured), String> {
     parse(&bytes)
 }
 
+/// What is in such a file, as it would be written: for the targets of `fsarena-fuzz`.
+///
+/// # Errors
+/// As a file is refused.
+pub fn spooled_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let (head, measured) = parse(bytes)?;
+    text(&head, &measured).map_err(|error| error.to_string())
+}
+
 fn parse(bytes: &[u8]) -> Result<(Head, Measured), String> {
     let damaged = || "it is damaged: its text does not fit its SHA-256".to_owned();
     let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();

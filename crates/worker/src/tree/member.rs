@@ -36,13 +36,16 @@ pub(super) struct Member {
     pub only_looks: bool,
 }
 
+/// Path of a member of an archive, and where its link leads; nothing where it is none.
+pub type UnpackedName = (Vec<u8>, Vec<u8>);
+
 /// Where each member of an archive of tar would be unpacked, and where its link leads: for the
 /// targets of `fsarena-fuzz`.
 ///
 /// # Errors
 /// What cannot be read, or is refused.
 #[doc(hidden)]
-pub fn unpacked_names(archive: impl Read) -> Result<Vec<(Vec<u8>, Vec<u8>)>, String> {
+pub fn unpacked_names(archive: impl Read) -> Result<Vec<UnpackedName>, String> {
     let limit = HeaderLimit::new();
     let mut archive = tar::Archive::new(limit.reader(archive));
     let (mut member, mut names) = (Member::default(), Vec::new());

@@ -52,7 +52,7 @@ mod untar;
 pub use compare::compare;
 pub use error::TreeError;
 #[doc(hidden)]
-pub use member::unpacked_names;
+pub use member::{UnpackedName, unpacked_names};
 pub use stage::stage;
 
 use copy::{ByteCounts, Copier};
