@@ -1,6 +1,6 @@
 //! Trials in guest kernels: in virtual time, the same every time, without root, and nothing left.
 
-use crate::support::{Live, Ran, TestEnv, is_root, kill_dash_nine, phase, sh, tool};
+use crate::support::{Live, Ran, TestEnv, digest_in, is_root, kill_dash_nine, phase, sh, tool};
 use fsarena_model::record::{CacheState, Outcome, TimeBase, TrialPlace, TrialRecord, Window};
 use fsarena_places::kernel::Cache;
 use rustix::process::{Pid, Signal, kill_process};
@@ -292,7 +292,8 @@ fn virtual_kernels_are_named_by_their_files() {
     let release = &built.identity.release;
     let said = format!("{}: guest kernel {release}-", other.display());
     let label = format!("w on ext4 on hdd-2007 Linux {release}-");
-    guests.run(&["run", &file, "--kernel", &own]).good().says(&[&said, &label]);
+    // One of them is named in the file, and is shown before it is booted.
+    guests.run(&["run", &file, "--kernel", &own, "--yes"]).good().says(&[&said, &label]);
     let records = guests.env.records(1);
     done(&records);
     let hash = |contents: &[u8]| fsarena_model::seed::hex(&Sha256::digest(contents));
@@ -381,7 +382,9 @@ fn virtual_a_kernel_that_was_replaced_is_noticed() {
     live.signal(Signal::INT);
     live.end().code(130);
     replace();
-    guests.run(&["run", "--resume"]).code(2).says(&["the guest kernel", "its SHA-256 began with"]);
+    let digest = digest_in(&guests.run(&["run", "--resume"]).code(2));
+    let refused = guests.run(&["run", "--resume", "--allow-commands", &digest]).code(2);
+    refused.says(&["the guest kernel", "its SHA-256 began with"]);
     let mut live = guests.start(&args);
     live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
     replace();
