@@ -58,6 +58,12 @@ fn relative(setting: &Setting, name: &str) -> Result<(), Fault> {
         return fault("is standard input or output", "give a name such as data.0");
     }
     let steps: Vec<&str> = name.split('/').collect();
+    // A directory gets a name behind it.
+    let before_slash = if key == "directory" { &steps[..] } else { &steps[..steps.len() - 1] };
+    if before_slash.iter().any(|step| step.ends_with([':', ',', '=', ' '])) {
+        let why = "has a part that ends in a character behind which fio may see another path";
+        return fault(why, "use plain names");
+    }
     if steps.contains(&"..") {
         return fault("leaves the file system under test", "write a name without ..");
     }
@@ -110,6 +116,9 @@ mod tests {
         }
         assert!(passes("directory", "a/b") && passes("directory", "."));
         assert!(!passes("directory", "a:b") && !passes("directory", "/mnt"));
+        // The name of a file comes behind it.
+        assert!(!passes("directory", "a=") && !passes("filename", "a=/b"));
+        assert!(passes("directory", "a=b") && passes("filename", "b="));
         assert!(passes("filename_format", "d/$jobname.$jobnum.$filenum"));
         assert!(!passes("filename_format", "/$jobname") && !passes("filename_format", "$home/x"));
         assert!(!passes("filename_format", "../$jobnum"));

@@ -78,7 +78,8 @@ pub fn judge_application(
         acknowledged: acknowledged as u64,
         is_whole: check.map(|_| passed.is_some()),
         lost: there.map(|there| (acknowledged - there) as u64),
-        lost_age_ns: oldest.map_or(0, |unit| state.at_ns - unit.at_ns),
+        // Units of a record that a guest made up may be in no order.
+        lost_age_ns: oldest.map_or(0, |unit| state.at_ns.saturating_sub(unit.at_ns)),
         kernel_messages: u32::try_from(seen.kernel_messages.len()).unwrap_or(u32::MAX),
         words,
     }
@@ -225,6 +226,14 @@ mod tests {
         let none = judged(55, &seen(Some(117), None));
         assert_eq!((none.is_whole, none.mounted, none.is_broken()), (None, None, true));
         assert_eq!(none.words, "it could not be mounted (error 117)");
+    }
+
+    #[test]
+    fn units_in_no_order_are_judged_all_the_same() {
+        let mut work = work(10);
+        work.acknowledged[1].at_ns = 1000;
+        let seen = seen(None, Some((Ending::Code(0), Some(1))));
+        assert_eq!(judge_application(&work, &state(55), &seen).lost_age_ns, 0);
     }
 
     #[test]
