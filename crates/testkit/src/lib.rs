@@ -6,11 +6,11 @@ pub mod allocations;
 pub mod ballast;
 pub mod browser;
 pub mod crash;
+pub mod fixture;
 pub mod kernels;
 pub mod machine;
 pub mod processes;
 pub mod records;
-pub mod scene;
 
 use std::fs;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! What a machine has that no scene is the owner of: devices that the kernel made, and settings of
-//! queues. Looked at before and after, and never changed.
+//! What a machine has that no fixture is the owner of: devices that the kernel made, and settings
+//! of queues. Looked at before and after, and never changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Single processes of a scene: which part of the program each is, and what it is doing.
+//! Single processes of a fixture: which part of the program each is, and what it is doing.
 
 use rustix::process::Pid;
 use std::fs;

@@ -10,8 +10,8 @@ use super::live::{Ended, kill_all};
 use anyhow::{Context as _, Result};
 use fsarena_model::run::RunState;
 use fsarena_places::kernel::Cache;
+use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::machine::Machine;
-use fsarena_testkit::scene::Scene;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,8 +61,8 @@ impl Ground {
         if dir.exists() {
             fs::remove_dir_all(&dir).with_context(|| dir.display().to_string())?;
         }
-        let scene = Scene::new(&dir);
-        for dir in [&scene.images, &dir.join("target"), &dir.join("other")] {
+        let fixture = Fixture::new(&dir);
+        for dir in [&fixture.images, &dir.join("target"), &dir.join("other")] {
             fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
         }
         let mut variables = Vec::new();
@@ -71,7 +71,7 @@ impl Ground {
             variables.push(("FSARENA_KERNEL_DIR", kernels.dir().display().to_string()));
         }
         Ok(Setting {
-            scene,
+            fixture,
             program: self.program.clone(),
             variables,
             stop: Arc::clone(&self.stop),
@@ -101,7 +101,7 @@ pub(super) fn carry_out(case: &mut Case, ground: &Ground) -> Result<Outcome> {
         case.disturbance.save(&run.setting)?;
         return done;
     }
-    fs::remove_dir_all(&run.setting.scene.dir)?;
+    fs::remove_dir_all(&run.setting.fixture.dir)?;
     done
 }
 
@@ -141,7 +141,7 @@ impl CaseRun {
             Act::Missed => Demand::AllDone,
         };
         let trials = case.work.trials();
-        match checks::stored(&self.setting.scene.database) {
+        match checks::stored(&self.setting.fixture.database) {
             Ok(stored) => {
                 faults.extend(checks::demanded(demand, &ended, stored.as_ref(), trials));
                 if self.is_resumed {
@@ -159,15 +159,15 @@ impl CaseRun {
 
     /// The start that is disturbed.
     fn disturbed(&mut self, case: &mut Case) -> Result<(Act, Ended)> {
-        let scene = &self.setting.scene;
-        let experiment = scene.dir.join("chaos.toml");
-        fs::write(&experiment, case.work.text(case.target, &scene.dir.join("target")))?;
+        let fixture = &self.setting.fixture;
+        let experiment = fixture.dir.join("chaos.toml");
+        fs::write(&experiment, case.work.text(case.target, &fixture.dir.join("target")))?;
         let mut start = self.setting.start(&["run", &experiment.display().to_string(), "--yes"]);
         case.disturbance.prepare(&mut self.setting, &mut start)?;
-        let mut live = start.begin(&self.setting.scene, "run", &self.setting.stop)?;
+        let mut live = start.begin(&self.setting.fixture, "run", &self.setting.stop)?;
         let act = case.disturbance.act(&mut live)?;
         let ended = live.end()?;
-        self.uids.extend(self.setting.scene.uids_of_journals());
+        self.uids.extend(self.setting.fixture.uids_of_journals());
         self.listen(&ended);
         Ok((act, ended))
     }
@@ -180,12 +180,12 @@ impl CaseRun {
 
     fn start(&self, name: &str, args: &[&str]) -> Result<Ended> {
         let start = self.setting.start(args);
-        start.begin(&self.setting.scene, name, &self.setting.stop)?.end()
+        start.begin(&self.setting.fixture, name, &self.setting.stop)?.end()
     }
 
     /// The start after the disturbed one, which has to clean up.
     fn next_start(&mut self, case: &Case) -> Result<Vec<String>> {
-        let other = self.setting.scene.dir.join("other").display().to_string();
+        let other = self.setting.fixture.dir.join("other").display().to_string();
         let args: &[&str] = match case.next {
             NextStart::List => &["list"],
             NextStart::Resume => &["run", "--resume", "--yes"],
@@ -226,7 +226,7 @@ impl CaseRun {
 
     /// What is wrong with the database and the machine while nothing is at work.
     fn standing(&mut self) -> Result<Vec<String>> {
-        let mut faults = checks::database(&self.setting.scene.database, &mut self.uids)?;
+        let mut faults = checks::database(&self.setting.fixture.database, &mut self.uids)?;
         self.uids.sort_unstable();
         self.uids.dedup();
         faults.extend(self.leftovers()?);
@@ -237,7 +237,7 @@ impl CaseRun {
     fn standing_with_records(&mut self, case: &Case) -> Result<Vec<String>> {
         let mut faults = self.standing()?;
         if faults.is_empty() {
-            let stored = checks::stored(&self.setting.scene.database)?;
+            let stored = checks::stored(&self.setting.fixture.database)?;
             let losses = if case.disturbance.may_lose_records() { self.losses } else { 0 };
             faults.extend(checks::nothing_lost(stored.as_ref(), self.told, losses));
         }
@@ -247,7 +247,7 @@ impl CaseRun {
     /// What is left. A journal that has its temporary name still is removed by a start that comes
     /// some seconds later.
     fn leftovers(&self) -> Result<Vec<String>> {
-        let left = || checks::leftovers(&self.setting.scene, &self.uids, &self.before);
+        let left = || checks::leftovers(&self.setting.fixture, &self.uids, &self.before);
         let found = left();
         if found.is_empty() || !found.iter().all(|what| what.ends_with(".new")) {
             return Ok(found);
@@ -259,7 +259,7 @@ impl CaseRun {
 
     /// Resumes RUN 1 to its end, where it was interrupted or could not go on.
     fn resume(&mut self, case: &Case) -> Result<Vec<String>> {
-        let database = self.setting.scene.database.clone();
+        let database = self.setting.fixture.database.clone();
         for time in 1..=RESUMES_MAX {
             let Some(before) = checks::stored(&database)? else { return Ok(Vec::new()) };
             if !matches!(before.state, RunState::Interrupted | RunState::Failed) {
@@ -290,11 +290,11 @@ impl CaseRun {
 
     /// Ends what still works and has the program clean up, so that the next case is not met by it.
     fn put_away(&self) {
-        kill_all(&self.setting.scene);
+        kill_all(&self.setting.fixture);
         let cleanup = self.setting.start(&["list"]);
         // Its own failure is what the case has found already.
         let nobody = Arc::new(AtomicBool::new(false));
-        if let Ok(live) = cleanup.begin(&self.setting.scene, "put-away", &nobody) {
+        if let Ok(live) = cleanup.begin(&self.setting.fixture, "put-away", &nobody) {
             let _ = live.end();
         }
     }

@@ -10,8 +10,8 @@ use fsarena_devices::mountinfo;
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store};
+use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::machine::Machine;
-use fsarena_testkit::scene::Scene;
 use fsarena_trace::Tracefs;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeSet;
@@ -87,10 +87,10 @@ fn last_line(ended: &Ended) -> String {
 }
 
 /// What is left of these RUNs on the machine; waits for what ends a moment later.
-pub(super) fn leftovers(scene: &Scene, uids: &[String], before: &Machine) -> Vec<String> {
+pub(super) fn leftovers(fixture: &Fixture, uids: &[String], before: &Machine) -> Vec<String> {
     let until = Instant::now() + PATIENCE;
     loop {
-        let mut left = scene.left(uids, Some(before));
+        let mut left = fixture.left(uids, Some(before));
         left.extend(traces(uids).iter().map(|name| format!("instance of tracing {name}")));
         if left.is_empty() || Instant::now() >= until {
             return left.iter().map(|what| format!("left behind: {what}")).collect();
@@ -429,13 +429,13 @@ mod tests {
     #[test]
     fn what_is_left_of_a_scene_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
+        let fixture = Fixture::new(dir.path());
         let before = Machine::now();
         let plant = dir.path().join("target/fsarena-00000000000000aa-1");
         fs::create_dir_all(&plant).unwrap();
-        let found = leftovers(&scene, &[], &before);
+        let found = leftovers(&fixture, &[], &before);
         assert_eq!(found, [format!("left behind: {}", plant.display())]);
         fs::remove_dir(&plant).unwrap();
-        assert_eq!(leftovers(&scene, &[], &before), [""; 0]);
+        assert_eq!(leftovers(&fixture, &[], &before), [""; 0]);
     }
 }

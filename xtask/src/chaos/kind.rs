@@ -4,7 +4,7 @@ use super::draw::Draw;
 use super::live::{Live, Start};
 use super::targets::Target;
 use anyhow::Result;
-use fsarena_testkit::scene::Scene;
+use fsarena_testkit::fixture::Fixture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,12 +41,12 @@ pub(super) struct Here {
 
 /// Where a case takes place. Every start is made from it, so that all have the same surroundings.
 pub(super) struct Setting {
-    pub(super) scene: Scene,
+    pub(super) fixture: Fixture,
     pub(super) program: PathBuf,
-    /// Variables besides those of the scene, for every start.
+    /// Variables besides those of the fixture, for every start.
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) stop: Arc<AtomicBool>,
-    /// Number of the case, for names outside of the scene.
+    /// Number of the case, for names outside of the fixture.
     pub(super) number: u64,
 }
 
@@ -62,9 +62,9 @@ impl Setting {
         }
     }
 
-    /// The directory next to that of the scene for what is no part of it.
+    /// The directory next to that of the fixture for what is no part of it.
     pub(super) fn beside(&self, what: &str) -> PathBuf {
-        let parent = self.scene.dir.parent().unwrap_or(Path::new("/"));
+        let parent = self.fixture.dir.parent().unwrap_or(Path::new("/"));
         parent.join(format!("{what}-{}", self.number))
     }
 }
@@ -115,7 +115,7 @@ pub(super) trait Disturbance {
         Ok(())
     }
 
-    /// Copies what lies outside of the scene into it, because the case has failed.
+    /// Copies what lies outside of the fixture into it, because the case has failed.
     fn save(&mut self, _setting: &Setting) -> Result<()> {
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::terminal::Terminal;
 use anyhow::{Context as _, Result, bail};
-use fsarena_testkit::scene::Scene;
+use fsarena_testkit::fixture::Fixture;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -25,7 +25,7 @@ pub(super) struct Start {
     pub(super) args: Vec<String>,
     /// A program with its arguments that starts it; empty for none.
     pub(super) through: Vec<String>,
-    /// Variables besides those of the scene.
+    /// Variables besides those of the fixture.
     pub(super) variables: Vec<(&'static str, String)>,
     /// Whether it has a terminal, and whether that is its standard error as well.
     pub(super) terminal: Option<bool>,
@@ -33,7 +33,7 @@ pub(super) struct Start {
 
 /// A started program.
 pub(super) struct Live {
-    pub(super) scene: Scene,
+    pub(super) fixture: Fixture,
     child: Child,
     out: PathBuf,
     err: PathBuf,
@@ -52,17 +52,22 @@ pub(super) struct Ended {
 }
 
 impl Start {
-    /// Starts it; what it prints goes to files called `name` in the scene.
-    pub(super) fn begin(&self, scene: &Scene, name: &str, stop: &Arc<AtomicBool>) -> Result<Live> {
+    /// Starts it; what it prints goes to files called `name` in the fixture.
+    pub(super) fn begin(
+        &self,
+        fixture: &Fixture,
+        name: &str,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Live> {
         let words: Vec<String> =
             [self.through.clone(), vec![self.program.display().to_string()], self.args.clone()]
                 .concat();
         let (first, rest) = words.split_first().expect("there is a program");
         let mut command = Command::new(first);
-        scene.set_environment(command.args(rest));
+        fixture.set_environment(command.args(rest));
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
-        let out = scene.dir.join(format!("{name}.out"));
-        let err = scene.dir.join(format!("{name}.err"));
+        let out = fixture.dir.join(format!("{name}.out"));
+        let err = fixture.dir.join(format!("{name}.err"));
         let create = |path: &Path| File::create(path).with_context(|| path.display().to_string());
         command.stdin(Stdio::null()).stdout(create(&out)?);
         let mut terminal = None;
@@ -85,7 +90,7 @@ impl Start {
         }
         let child = command.spawn().with_context(|| first.clone())?;
         let (began, stop) = (Instant::now(), Arc::clone(stop));
-        Ok(Live { scene: scene.clone(), child, out, err, began, terminal, stop })
+        Ok(Live { fixture: fixture.clone(), child, out, err, began, terminal, stop })
     }
 }
 
@@ -146,7 +151,7 @@ impl Live {
         self.poll(left, |_| None::<()>)?;
         let status = self.child.try_wait()?;
         if status.is_none() {
-            kill_all(&self.scene);
+            kill_all(&self.fixture);
             self.child.wait()?;
         }
         Ok(Ended { stdout: read(&self.out), stderr: read(&self.err), status })
@@ -187,9 +192,9 @@ impl Ended {
     }
 }
 
-/// `kill -9` of all processes of the scene.
-pub(super) fn kill_all(scene: &Scene) {
-    for pid in scene.processes().into_iter().chain(scene.guests()) {
+/// `kill -9` of all processes of the fixture.
+pub(super) fn kill_all(fixture: &Fixture) {
+    for pid in fixture.processes().into_iter().chain(fixture.guests()) {
         // Gone already is as good.
         let _ = kill_process(pid, Signal::KILL);
     }
@@ -203,7 +208,7 @@ fn read(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn shell(scene: &Scene, script: &str) -> Live {
+    fn shell(fixture: &Fixture, script: &str) -> Live {
         let start = Start {
             program: "/bin/sh".into(),
             args: vec!["-c".to_owned(), script.to_owned()],
@@ -211,14 +216,14 @@ mod tests {
             variables: Vec::new(),
             terminal: None,
         };
-        start.begin(scene, "run", &Arc::default()).unwrap()
+        start.begin(fixture, "run", &Arc::default()).unwrap()
     }
 
     #[test]
     fn ends_are_told_apart() {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
-        let ended = |script: &str| shell(&scene, script).end().unwrap();
+        let fixture = Fixture::new(dir.path());
+        let ended = |script: &str| shell(&fixture, script).end().unwrap();
         assert_eq!(ended("exit 3").code(), Some(3));
         assert_eq!(ended("kill -9 $$").signal(), Some(9));
         let said = ended("echo a; echo b >&2");
@@ -229,12 +234,12 @@ mod tests {
     #[test]
     fn what_is_waited_for_comes_or_the_program_ends_before() {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
-        let mut live = shell(&scene, "echo there >&2; exec sleep 600");
+        let fixture = Fixture::new(dir.path());
+        let mut live = shell(&fixture, "echo there >&2; exec sleep 600");
         let there = |live: &Live| live.stderr().contains("there").then_some(());
         assert!(live.poll(LIMIT, there).unwrap().is_some());
         assert!(live.work_for(Duration::from_millis(1)).unwrap());
-        kill_all(&scene);
+        kill_all(&fixture);
         assert!(!live.work_for(LIMIT).unwrap());
         assert_eq!(live.end().unwrap().signal(), Some(9));
     }
@@ -242,8 +247,8 @@ mod tests {
     #[test]
     fn a_wish_to_stop_breaks_the_wait_off() {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
-        let mut live = shell(&scene, "exec sleep 600");
+        let fixture = Fixture::new(dir.path());
+        let mut live = shell(&fixture, "exec sleep 600");
         live.stop.store(true, Ordering::Relaxed);
         assert_eq!(live.work_for(LIMIT).unwrap_err().to_string(), "interrupted");
     }

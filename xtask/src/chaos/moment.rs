@@ -4,8 +4,8 @@
 use super::draw::Draw;
 use super::live::Live;
 use anyhow::Result;
+use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::processes::runs_as;
-use fsarena_testkit::scene::Scene;
 use std::fmt::{Display, Formatter};
 use std::fs;
 use std::path::PathBuf;
@@ -49,9 +49,9 @@ impl Moment {
     }
 
     /// The variable that makes the program wait, where it has to.
-    pub(super) fn variable(&self, scene: &Scene) -> Option<(&'static str, String)> {
+    pub(super) fn variable(&self, fixture: &Fixture) -> Option<(&'static str, String)> {
         let Self::Step { name } = self else { return None };
-        Some(("FSARENA_FAULT", format!("pause:{name}:{}", go_on(scene).display())))
+        Some(("FSARENA_FAULT", format!("pause:{name}:{}", go_on(fixture).display())))
     }
 
     /// Waits for it; false where the program ends before.
@@ -75,7 +75,7 @@ impl Moment {
             }
             Self::Worker { after_ms } => {
                 let is_there = |live: &Live| {
-                    live.scene.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
+                    live.fixture.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
                 };
                 if live.poll(LIMIT, is_there)?.is_none() {
                     return Ok(false);
@@ -91,9 +91,9 @@ impl Moment {
     }
 
     /// Lets a program go on that waits.
-    pub(super) fn release(&self, scene: &Scene) -> Result<()> {
+    pub(super) fn release(&self, fixture: &Fixture) -> Result<()> {
         if let Self::Step { .. } = self {
-            fs::write(go_on(scene), "")?;
+            fs::write(go_on(fixture), "")?;
         }
         Ok(())
     }
@@ -112,12 +112,12 @@ impl Display for Moment {
 }
 
 /// What a program that waits is waiting for.
-fn go_on(scene: &Scene) -> PathBuf {
-    scene.dir.join("go-on")
+fn go_on(fixture: &Fixture) -> PathBuf {
+    fixture.dir.join("go-on")
 }
 
 fn journal_lines(live: &Live) -> usize {
-    let files = fs::read_dir(&live.scene.state).into_iter().flatten().flatten();
+    let files = fs::read_dir(&live.fixture.state).into_iter().flatten().flatten();
     let journals = files.map(|file| file.path());
     let journals =
         journals.filter(|path| path.extension().is_some_and(|ending| ending == "journal"));
@@ -147,15 +147,15 @@ mod tests {
     #[test]
     fn only_a_step_makes_the_program_wait() {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
-        assert_eq!(Moment::After { ms: 3 }.variable(&scene), None);
+        let fixture = Fixture::new(dir.path());
+        assert_eq!(Moment::After { ms: 3 }.variable(&fixture), None);
         let step = Moment::Step { name: "mount" };
-        let (name, value) = step.variable(&scene).unwrap();
+        let (name, value) = step.variable(&fixture).unwrap();
         let file = dir.path().join("go-on");
         assert_eq!((name, value), ("FSARENA_FAULT", format!("pause:mount:{}", file.display())));
-        Moment::After { ms: 3 }.release(&scene).unwrap();
+        Moment::After { ms: 3 }.release(&fixture).unwrap();
         assert!(!file.exists());
-        step.release(&scene).unwrap();
+        step.release(&fixture).unwrap();
         assert!(file.exists());
     }
 }

@@ -80,7 +80,7 @@ impl Victim {
 
     /// The processes; none where there is none at the moment.
     pub(super) fn find(self, live: &Live) -> Vec<Pid> {
-        let all = || live.scene.processes();
+        let all = || live.fixture.processes();
         let called = |name: &str| all().into_iter().find(|pid| runs_as(*pid, name));
         let is_executor = |pid: &Pid| runs_as(*pid, "executor");
         let is_inner = |pid: &Pid| parent_of(*pid).is_some_and(|parent| is_executor(&parent));
@@ -92,7 +92,7 @@ impl Victim {
             Self::Worker => called("worker"),
             Self::DiskServer => called("vdisk_server"),
             Self::VirtualExecutor => called("virtual_executor"),
-            Self::Guest => live.scene.guests().first().copied(),
+            Self::Guest => live.fixture.guests().first().copied(),
             Self::Tool => tools(live.pid()).first().copied(),
         };
         found.into_iter().collect()

@@ -5,13 +5,13 @@ use crate::support::{TestEnv, assert_nothing_left};
 use serde_json::Value;
 
 /// Three directories; in one of them the work fails.
-struct Scene {
+struct Fixture {
     env: TestEnv,
     labels: [String; 3],
     experiment: String,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let env = TestEnv::new();
         let dirs = ["old", "new", "broken"].map(|name| env.make_dir(name));
@@ -45,9 +45,9 @@ impl Scene {
 
 #[test]
 fn a_side_without_figures_is_never_a_pass() {
-    let scene = Scene::new();
-    let [old, new, broken] = &scene.labels;
-    scene.begin();
+    let fixture = Fixture::new();
+    let [old, new, broken] = &fixture.labels;
+    fixture.begin();
     let pair = |a: &str| format!("{a},{old}");
     // One of two comparisons has figures, of one block: nothing is decided.
     for (args, code) in [
@@ -58,7 +58,7 @@ fn a_side_without_figures_is_never_a_pass() {
         (&["1", "--require-decision"], 4),
         (&["1", "--bisect"], 125),
     ] {
-        let (_, said) = scene.compare(args, code);
+        let (_, said) = fixture.compare(args, code);
         assert_eq!(said.len(), 1, "{args:?}: {said:?}");
         let begin = format!("not compared: {broken} in tool:work (");
         assert!(said[0].starts_with(&begin), "{args:?}: {said:?}");
@@ -68,32 +68,33 @@ fn a_side_without_figures_is_never_a_pass() {
     let with = |more: &[&'static str]| [&open[..], &[both.as_str()], more].concat().join("\n");
     for (more, code) in [(&["--fail-on", "slower,missing"][..], 0), (&["--bisect"], 125)] {
         let args = with(more);
-        let (_, said) = scene.compare(&args.split('\n').collect::<Vec<_>>(), code);
+        let (_, said) = fixture.compare(&args.split('\n').collect::<Vec<_>>(), code);
         assert_eq!(said, [""; 0], "{more:?}");
     }
     // Neither: nothing was compared.
     for (more, code) in [(None, 6), (Some("--bisect"), 125)] {
         let none = pair(broken);
         let args: Vec<&str> = ["1", "--pair", &none].into_iter().chain(more).collect();
-        let (_, said) = scene.compare(&args, code);
+        let (_, said) = fixture.compare(&args, code);
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[1].starts_with("nothing was compared: "), "{said:?}");
     }
-    assert_nothing_left(&scene.env);
+    assert_nothing_left(&fixture.env);
 }
 
 #[test]
 fn what_is_missing_is_in_the_document_and_in_the_csv() {
-    let scene = Scene::new();
-    let [old, new, broken] = &scene.labels;
-    scene.begin();
-    scene.begin();
+    let fixture = Fixture::new();
+    let [old, new, broken] = &fixture.labels;
+    fixture.begin();
+    fixture.begin();
     for (args, kind) in [
         (&["1", "--all"][..], "compare-run"),
         (&["1", "2", "--all"], "compare-runs"),
         (&["--before", "1", "--after", "2", "--all"], "compare-sides"),
     ] {
-        let (text, said) = scene.compare(&[args, &["--json", "--fail-on", "missing"]].concat(), 6);
+        let (text, said) =
+            fixture.compare(&[args, &["--json", "--fail-on", "missing"]].concat(), 6);
         assert_eq!(said.len(), 1, "{kind}: {said:?}");
         assert!(said[0].contains("in tool:work and tool:again ("), "{kind}: {said:?}");
         let document: Value = serde_json::from_str(&text).unwrap();
@@ -106,7 +107,7 @@ fn what_is_missing_is_in_the_document_and_in_the_csv() {
             assert!(one["contender"].as_str().unwrap().contains(broken.as_str()), "{kind}: {one}");
             assert!(!one["why"].as_str().unwrap().is_empty(), "{kind}: {one}");
         }
-        let (csv, _) = scene.compare(&[args, &["--csv"]].concat(), 0);
+        let (csv, _) = fixture.compare(&[args, &["--csv"]].concat(), 0);
         let lines: Vec<&str> = csv.lines().collect();
         assert!(
             lines[0].starts_with("workload,phase,metric,clock,contender,compared_with,verdict")
@@ -117,7 +118,7 @@ fn what_is_missing_is_in_the_document_and_in_the_csv() {
         assert_eq!(lines.len(), 1 + rows + missing.len(), "{kind}: {csv}");
         assert!(csv.contains(new.as_str()) && csv.contains(old.as_str()), "{kind}: {csv}");
     }
-    let both = scene.env.run(&["compare", "1", "--csv", "--json"]).code(2);
+    let both = fixture.env.run(&["compare", "1", "--csv", "--json"]).code(2);
     both.says(&["--csv", "cannot be used with", "--json"]);
-    assert_nothing_left(&scene.env);
+    assert_nothing_left(&fixture.env);
 }

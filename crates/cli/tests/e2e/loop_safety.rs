@@ -424,7 +424,7 @@ fn a_live_run_is_left_alone() {
     dead.end();
     let mut first = env.start(&["run", &experiment]);
     let worker = first.stop_in_phase(1);
-    assert_eq!(env.scene.processes().len(), 4, "run, two executors, worker");
+    assert_eq!(env.fixture.processes().len(), 4, "run, two executors, worker");
     let list = env.run(&["list", "--json"]).good().json();
     let states: Vec<_> = (0..2).map(|n| list["runs"][n]["state"].clone()).collect();
     assert_eq!(states, ["interrupted", "running"], "{list}");
@@ -433,7 +433,7 @@ fn a_live_run_is_left_alone() {
     let second = env.run_once(&xfs).good();
     assert!(!second.stderr.contains("removed"), "{}", second.stderr);
     env.run(&["show", "2", "--json"]).good();
-    assert_eq!(env.scene.processes().len(), 4, "it still works");
+    assert_eq!(env.fixture.processes().len(), 4, "it still works");
     rustix::process::kill_process(worker, Signal::CONT).unwrap();
     first.end().good();
     assert_nothing_left(&env);

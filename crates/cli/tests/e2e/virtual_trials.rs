@@ -60,8 +60,8 @@ impl Guests {
 
     pub(crate) fn assert_nothing_left(&self) {
         let deadline = Instant::now() + Duration::from_secs(10);
-        while !self.env.scene.guests().is_empty() {
-            assert!(Instant::now() < deadline, "left behind: {:?}", self.env.scene.guests());
+        while !self.env.fixture.guests().is_empty() {
+            assert!(Instant::now() < deadline, "left behind: {:?}", self.env.fixture.guests());
             std::thread::sleep(Duration::from_millis(10));
         }
         let left = fs::read_dir(self.env.state()).into_iter().flatten().flatten();
@@ -225,7 +225,7 @@ fn caught(guests: &Guests, kill: impl FnOnce(&Live<'_>, &[Pid])) -> Ran {
     // Before, a guest may be asked what it is.
     live.wait_for("[1/2]");
     let found = live.poll("guest", |_| {
-        let found = guests.env.scene.guests();
+        let found = guests.env.fixture.guests();
         (!found.is_empty()).then_some(found)
     });
     kill(&live, &found);
@@ -377,7 +377,7 @@ fn virtual_a_kernel_that_was_replaced_is_noticed() {
     let kernel = own.display().to_string();
     let args = ["run", &file, "--kernel", &kernel];
     let mut live = guests.start(&args);
-    live.poll("guest", |_| guests.env.scene.guests().first().copied());
+    live.poll("guest", |_| guests.env.fixture.guests().first().copied());
     live.poll("trial", |live| live.stderr().contains("[1/2]").then_some(()));
     live.signal(Signal::INT);
     live.end().code(130);

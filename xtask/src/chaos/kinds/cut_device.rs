@@ -41,7 +41,7 @@ fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
 
 /// An image that is there, with the loop device over it.
 fn image_and_device(live: &Live) -> Option<(PathBuf, PathBuf)> {
-    let images = fs::read_dir(&live.scene.images).into_iter().flatten().flatten();
+    let images = fs::read_dir(&live.fixture.images).into_iter().flatten().flatten();
     let images: Vec<PathBuf> = images.map(|image| image.path()).collect();
     let mut blocks = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     blocks.find_map(|block| {
@@ -69,7 +69,7 @@ impl Disturbance for CutDevice {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl Disturbance for CutDevice {
                 let _ = run(&losetup.path, &args, LOSETUP_LIMIT);
             }
         }
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if found.is_some() { Act::Done } else { Act::Missed })
     }
 }

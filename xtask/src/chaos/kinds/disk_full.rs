@@ -78,17 +78,17 @@ impl Disturbance for DiskFull {
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
         let small = SmallFileSystem::mount(&setting.beside("full"), SIZE_MIB)?;
-        let scene = &mut setting.scene;
+        let fixture = &mut setting.fixture;
         match self.stored {
-            Stored::Database => scene.database = small.path().join("results.db"),
-            Stored::Journals => scene.state = small.path().join("state"),
+            Stored::Database => fixture.database = small.path().join("results.db"),
+            Stored::Journals => fixture.state = small.path().join("state"),
             Stored::Images => {
-                scene.images = small.path().join("images");
-                fs::create_dir(&scene.images)?;
+                fixture.images = small.path().join("images");
+                fs::create_dir(&fixture.images)?;
             }
         }
         self.small = Some(small);
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Disturbance for DiskFull {
         {
             fill(small.path(), self.left_bytes)?;
         }
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if met { Act::Done } else { Act::Missed })
     }
 
@@ -117,7 +117,7 @@ impl Disturbance for DiskFull {
 
     fn save(&mut self, setting: &Setting) -> Result<()> {
         match &self.small {
-            Some(small) => small.copy_files(&setting.scene.dir),
+            Some(small) => small.copy_files(&setting.fixture.dir),
             None => Ok(()),
         }
     }

@@ -56,7 +56,7 @@ impl Disturbance for Freeze {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
@@ -67,7 +67,7 @@ impl Disturbance for Freeze {
             (!found.is_empty()).then_some(found)
         };
         let met = if self.moment.wait(live)? { live.poll(PATIENCE, stop)? } else { None };
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         let Some(stopped) = met else { return Ok(Act::Missed) };
         let waited = live.work_for(Duration::from_millis(self.ms));
         stopped.iter().for_each(|pid| send(*pid, Signal::CONT));

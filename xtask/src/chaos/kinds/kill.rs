@@ -53,7 +53,7 @@ impl Disturbance for Kill {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
@@ -62,7 +62,7 @@ impl Disturbance for Kill {
             && live
                 .poll(PATIENCE, |live| self.victim.signal(live, self.signal.0).then_some(()))?
                 .is_some();
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if met { Act::Done } else { Act::Missed })
     }
 

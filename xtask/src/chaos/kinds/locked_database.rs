@@ -43,7 +43,7 @@ fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
 impl LockedDatabase {
     /// Holds it, or gives nothing where it could not be had.
     fn hold(live: &mut Live) -> Result<Option<Connection>> {
-        let path = live.scene.database.clone();
+        let path = live.fixture.database.clone();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let locked = |_: &Live| {
             let connection = Connection::open_with_flags(&path, flags).ok()?;
@@ -68,13 +68,13 @@ impl Disturbance for LockedDatabase {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
     fn act(&mut self, live: &mut Live) -> Result<Act> {
         let connection = if self.moment.wait(live)? { Self::hold(live)? } else { None };
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         let Some(connection) = connection else { return Ok(Act::Missed) };
         let waited = live.work_for(Duration::from_millis(self.ms));
         connection.execute_batch("ROLLBACK").context("the lock of the case itself")?;

@@ -45,14 +45,14 @@ impl Disturbance for NoTerminal {
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
         start.terminal = Some(self.is_stderr);
         start.through = vec!["setsid".to_owned(), "--ctty".to_owned()];
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
     fn act(&mut self, live: &mut Live) -> Result<Act> {
         let met = self.moment.wait(live)?;
         live.hang_up();
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if met { Act::Done } else { Act::Missed })
     }
 

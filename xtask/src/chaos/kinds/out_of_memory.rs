@@ -75,7 +75,7 @@ impl Disturbance for OutOfMemory {
     fn after_end(&mut self, setting: &Setting) -> Result<()> {
         // Whoever is killed takes its children along, a moment later.
         let deadline = Instant::now() + PATIENCE;
-        while !setting.scene.processes().is_empty() && Instant::now() < deadline {
+        while !setting.fixture.processes().is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
         }
         self.cgroup = None;

@@ -55,13 +55,13 @@ impl Disturbance for Recovery {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
     fn act(&mut self, live: &mut Live) -> Result<Act> {
         let met = self.moment.wait(live)? && self.victim.signal(live, Signal::KILL);
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if met { Act::Done } else { Act::Missed })
     }
 
@@ -70,7 +70,7 @@ impl Disturbance for Recovery {
         for (time, ms) in self.killed_after_ms.iter().enumerate() {
             let start = setting.start(args);
             let name = format!("killed-{}", time + 1);
-            let mut live = start.begin(&setting.scene, &name, &setting.stop)?;
+            let mut live = start.begin(&setting.fixture, &name, &setting.stop)?;
             if live.work_for(Duration::from_millis(*ms))? {
                 Victim::Runner.signal(&live, Signal::KILL);
             }

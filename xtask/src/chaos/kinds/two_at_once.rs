@@ -44,7 +44,7 @@ impl Disturbance for TwoAtOnce {
     }
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
-        start.variables.extend(self.moment.variable(&setting.scene));
+        start.variables.extend(self.moment.variable(&setting.fixture));
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Disturbance for TwoAtOnce {
                 victim.signal(live, Signal::KILL);
             }
         }
-        self.moment.release(&live.scene)?;
+        self.moment.release(&live.fixture)?;
         Ok(if met { Act::Done } else { Act::Missed })
     }
 

@@ -16,7 +16,7 @@ pub fn assert_nothing_left(env: &TestEnv) {
     let uids = uids_after_check(env);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let mut left = env.scene.left(&uids, env.before.as_ref());
+        let mut left = env.fixture.left(&uids, env.before.as_ref());
         left.extend(traces_of(&uids).iter().map(|name| format!("instance of tracing {name}")));
         if left.is_empty() {
             return;

@@ -88,7 +88,7 @@ impl Live<'_> {
 
     /// Sends a signal to the program and all that belongs to it, the youngest first.
     pub fn signal_tree(&self, signal: Signal) {
-        for pid in self.env.scene.processes().into_iter().rev() {
+        for pid in self.env.fixture.processes().into_iter().rev() {
             // Gone already is as good.
             let _ = kill_process(pid, signal);
         }
@@ -96,25 +96,30 @@ impl Live<'_> {
 
     /// `kill -9` of the program, its executor, its worker and all else in this test environment.
     pub fn kill_tree(&self) {
-        for pid in self.env.scene.processes() {
+        for pid in self.env.fixture.processes() {
             kill_dash_nine(pid);
         }
     }
 
     /// The executors (outer, then inner where there are two).
     pub fn executors(&self) -> Vec<Pid> {
-        self.env.scene.processes().into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
+        self.env.fixture.processes().into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
     }
 
     /// The processes that serve modelled disks.
     pub fn disk_servers(&self) -> Vec<Pid> {
-        self.env.scene.processes().into_iter().filter(|pid| runs_as(*pid, "vdisk_server")).collect()
+        self.env
+            .fixture
+            .processes()
+            .into_iter()
+            .filter(|pid| runs_as(*pid, "vdisk_server"))
+            .collect()
     }
 
     /// The processes that mount crash states (outer, then inner).
     pub fn mounters(&self) -> Vec<Pid> {
         self.env
-            .scene
+            .fixture
             .processes()
             .into_iter()
             .filter(|pid| runs_as(*pid, "crash_executor"))
@@ -124,7 +129,7 @@ impl Live<'_> {
     /// The executors of trials in guests.
     pub fn virtual_executors(&self) -> Vec<Pid> {
         self.env
-            .scene
+            .fixture
             .processes()
             .into_iter()
             .filter(|pid| runs_as(*pid, "virtual_executor"))
@@ -132,7 +137,7 @@ impl Live<'_> {
     }
 
     pub fn worker(&self) -> Option<Pid> {
-        self.env.scene.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
+        self.env.fixture.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
     }
 
     /// Waits for its end.

@@ -18,8 +18,8 @@ pub use work::{FEW_INODES, phase, record_of};
 use fsarena_filesystems::{Availability, availability, driver};
 use fsarena_model::record::TrialRecord;
 use fsarena_store::{RunRow, Store};
+use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::machine::Machine;
-use fsarena_testkit::scene::Scene;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// The world of one test: state, database and images in a directory that goes with it.
 pub struct TestEnv {
     /// What the program sees of it.
-    pub scene: Scene,
+    pub fixture: Fixture,
     dir: tempfile::TempDir,
     outputs: AtomicUsize,
     /// What `assert_nothing_left` compares, for tests that make devices or set queues.
@@ -56,10 +56,10 @@ impl TestEnv {
             std::env::temp_dir()
         };
         let dir = tempfile::Builder::new().prefix("fsarena-e2e-").tempdir_in(place).unwrap();
-        let scene = Scene::new(dir.path());
-        fs::create_dir(&scene.images).unwrap();
+        let fixture = Fixture::new(dir.path());
+        fs::create_dir(&fixture.images).unwrap();
         fs::create_dir(dir.path().join("said")).unwrap();
-        Self { scene, dir, outputs: AtomicUsize::new(0), before: None, _turn: None }
+        Self { fixture, dir, outputs: AtomicUsize::new(0), before: None, _turn: None }
     }
 
     /// One for loop devices and mounts; waits for its turn. `None`, with the reason printed, where
@@ -92,15 +92,15 @@ impl TestEnv {
     }
 
     pub fn images(&self) -> PathBuf {
-        self.scene.images.clone()
+        self.fixture.images.clone()
     }
 
     pub fn state(&self) -> PathBuf {
-        self.scene.state.clone()
+        self.fixture.state.clone()
     }
 
     pub fn db(&self) -> PathBuf {
-        self.scene.database.clone()
+        self.fixture.database.clone()
     }
 
     /// Writes a file of the test and gives its path as text.
@@ -126,7 +126,7 @@ impl TestEnv {
     /// As [`TestEnv::command`], for another program that starts ours.
     pub fn command_of(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
-        self.scene.set_environment(command.args(args));
+        self.fixture.set_environment(command.args(args));
         command
     }
 
@@ -170,7 +170,7 @@ impl TestEnv {
 impl Drop for TestEnv {
     fn drop(&mut self) {
         // After a failed test: what still runs is ours, and the program itself tidies up.
-        for pid in self.scene.processes() {
+        for pid in self.fixture.processes() {
             live::kill_dash_nine(pid);
         }
         if std::thread::panicking() {

@@ -1,5 +1,5 @@
-//! The world of one test or case: database, state and images of a started program in a directory of
-//! its own, the processes that belong to it, and what of it is left on the machine.
+//! The fixture of one test or case: database, state and images of a started program in a directory
+//! of its own, the processes that belong to it, and what of it is left on the machine.
 //!
 //! End-to-end tests and `cargo xtask chaos` share it, so that "nothing left" means the same in
 //! both. It looks, and neither starts nor removes anything.
@@ -22,7 +22,7 @@ const NOT_INHERITED: [&str; 6] = [
 
 /// Where the program has what it writes.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct Fixture {
     /// All of it, and what else the test needs.
     pub dir: PathBuf,
     /// Journals and mount points.
@@ -33,7 +33,7 @@ pub struct Scene {
     pub images: PathBuf,
 }
 
-impl Scene {
+impl Fixture {
     /// Everything below `dir`; makes nothing.
     #[must_use]
     pub fn new(dir: &Path) -> Self {
@@ -80,8 +80,8 @@ impl Scene {
         children(&self.state).into_iter().filter_map(named).collect()
     }
 
-    /// Processes, mounts, loop devices, cgroups, images, directories and journals of this scene and
-    /// of the RUNs with these ids, one line each; and what is otherwise on the machine than
+    /// Processes, mounts, loop devices, cgroups, images, directories and journals of this fixture
+    /// and of the RUNs with these ids, one line each; and what is otherwise on the machine than
     /// `before`, where that is known. Empty where nothing is left.
     #[must_use]
     pub fn left(&self, uids: &[String], before: Option<&Machine>) -> Vec<String> {
@@ -132,7 +132,7 @@ fn processes_where(is_wanted: impl Fn(&[u8]) -> bool) -> Vec<Pid> {
     found.into_iter().filter_map(Pid::from_raw).collect()
 }
 
-/// Everything of a RUN in the scene's own directories: journals, mount points, work directories.
+/// Everything of a RUN in the fixture's own directories: journals, mount points, work directories.
 fn named_below(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for path in children(dir) {
@@ -168,38 +168,38 @@ fn name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn scene() -> (tempfile::TempDir, Scene) {
+    fn fixture() -> (tempfile::TempDir, Fixture) {
         let dir = tempfile::tempdir().unwrap();
-        let scene = Scene::new(dir.path());
-        fs::create_dir(&scene.state).unwrap();
-        fs::create_dir(&scene.images).unwrap();
-        (dir, scene)
+        let fixture = Fixture::new(dir.path());
+        fs::create_dir(&fixture.state).unwrap();
+        fs::create_dir(&fixture.images).unwrap();
+        (dir, fixture)
     }
 
     #[test]
     fn results_are_not_left_behind() {
-        let (_dir, scene) = scene();
-        assert_eq!(scene.left(&[], None), [""; 0]);
-        fs::write(&scene.database, "").unwrap();
-        fs::write(scene.dir.join("fsarena-run-1.html"), "").unwrap();
-        fs::write(scene.state.join("device.lock"), "").unwrap();
-        assert_eq!(scene.left(&["00000000000000aa".to_owned()], None), [""; 0]);
+        let (_dir, fixture) = fixture();
+        assert_eq!(fixture.left(&[], None), [""; 0]);
+        fs::write(&fixture.database, "").unwrap();
+        fs::write(fixture.dir.join("fsarena-run-1.html"), "").unwrap();
+        fs::write(fixture.state.join("device.lock"), "").unwrap();
+        assert_eq!(fixture.left(&["00000000000000aa".to_owned()], None), [""; 0]);
     }
 
     /// One of each is planted; each is found, and each alone.
     #[test]
     fn whatever_is_left_is_found() {
-        let (_dir, scene) = scene();
+        let (_dir, fixture) = fixture();
         let uid = "00000000c0ffee00".to_owned();
         for path in [
-            scene.images.join("image"),
-            scene.state.join("fsarena-00000000c0ffee00.journal"),
-            scene.state.join("fsarena-00000000c0ffee00/mnt"),
-            scene.dir.join("target/fsarena-00000000c0ffee00-1"),
+            fixture.images.join("image"),
+            fixture.state.join("fsarena-00000000c0ffee00.journal"),
+            fixture.state.join("fsarena-00000000c0ffee00/mnt"),
+            fixture.dir.join("target/fsarena-00000000c0ffee00-1"),
         ] {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "").unwrap();
-            let left = scene.left(std::slice::from_ref(&uid), None);
+            let left = fixture.left(std::slice::from_ref(&uid), None);
             assert_eq!(left.len(), 1, "{left:?}");
             assert!(path.starts_with(&left[0]), "{left:?}");
             let found = Path::new(&left[0]);
@@ -209,32 +209,32 @@ mod tests {
                 fs::remove_file(found).unwrap();
             }
         }
-        assert_eq!(scene.left(&[uid], None), [""; 0]);
+        assert_eq!(fixture.left(&[uid], None), [""; 0]);
     }
 
     #[test]
     fn a_process_that_is_left_is_found_until_it_ends() {
-        let (_dir, scene) = scene();
+        let (_dir, fixture) = fixture();
         let mut command = Command::new("sleep");
-        scene.set_environment(command.arg("600"));
+        fixture.set_environment(command.arg("600"));
         let mut child = command.spawn().unwrap();
         let pid = Pid::from_child(&child);
         // Its environment is there when it is itself, and no copy of this process any more.
-        while scene.processes().is_empty() {
+        while fixture.processes().is_empty() {
             std::thread::yield_now();
         }
-        assert_eq!(scene.processes(), [pid]);
-        assert_eq!(scene.left(&[], None), [format!("process {pid:?}")]);
+        assert_eq!(fixture.processes(), [pid]);
+        assert_eq!(fixture.left(&[], None), [format!("process {pid:?}")]);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(scene.left(&[], None), [""; 0]);
+        assert_eq!(fixture.left(&[], None), [""; 0]);
     }
 
     #[test]
     fn journals_say_their_runs() {
-        let (_dir, scene) = scene();
-        fs::write(scene.state.join("fsarena-00000000000000aa.journal"), "").unwrap();
-        fs::write(scene.state.join("device.lock"), "").unwrap();
-        assert_eq!(scene.uids_of_journals(), ["00000000000000aa"]);
+        let (_dir, fixture) = fixture();
+        fs::write(fixture.state.join("fsarena-00000000000000aa.journal"), "").unwrap();
+        fs::write(fixture.state.join("device.lock"), "").unwrap();
+        assert_eq!(fixture.uids_of_journals(), ["00000000000000aa"]);
     }
 }
