@@ -176,6 +176,17 @@ pub struct ExternalFs {
     pub memory: bool,
 }
 
+impl ExternalFs {
+    /// All that is run of it by a shell. Whoever asks for consent or looks for programs takes them
+    /// from here, so that none is forgotten.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let Self { create, mount, unmount, destroy, version, .. } = self;
+        let all =
+            [create.as_ref(), Some(mount), unmount.as_ref(), destroy.as_ref(), version.as_ref()];
+        all.into_iter().flatten().map(String::as_str)
+    }
+}
+
 fn yes() -> bool {
     true
 }

@@ -79,6 +79,15 @@ pub struct Command {
     pub programs: Vec<String>,
 }
 
+impl Command {
+    /// All that is run of it by a shell, in its order. Whoever asks for consent or looks for
+    /// programs takes them from here, so that none is forgotten.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let Self { run, prepare, cleanup, programs: _ } = self;
+        [prepare.as_ref(), Some(run), cleanup.as_ref()].into_iter().flatten().map(String::as_str)
+    }
+}
+
 /// Who does the work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

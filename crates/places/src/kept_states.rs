@@ -306,10 +306,11 @@ fn read_packed(path: &Path) -> Result<WriteLog, KeptError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::contender::{ExternalFs, FsLevel};
+    use fsarena_model::contender::FsLevel;
     use fsarena_safety::op::{Action, Sync};
     use fsarena_safety::stamp::{Stamp, fill};
     use fsarena_safety::state::{Class, Sampling, Survivors};
+    use fsarena_testkit::records;
     use fsarena_vdisk::{Completion, Outcome, Request};
     use std::os::unix::fs::{MetadataExt as _, symlink};
 
@@ -399,17 +400,7 @@ mod tests {
         let path = dir.path().join(&id).join(STATE);
         let mut changed: KeptState = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         assert_eq!(kept.list().len(), 1);
-        changed.fs.external = Some(ExternalFs {
-            create: None,
-            mount: "id {mnt}".to_owned(),
-            unmount: None,
-            destroy: None,
-            version: None,
-            programs: Vec::new(),
-            package: None,
-            device: true,
-            memory: false,
-        });
+        changed.fs.external = Some(records::external_fs("id {mnt}"));
         fs::write(&path, serde_json::to_vec(&changed).unwrap()).unwrap();
         assert!(kept.list().is_empty());
     }

@@ -8,7 +8,7 @@ pub use crate::SECOND_NS;
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
 
-use fsarena_model::contender::{Cache, Contender};
+use fsarena_model::contender::{Cache, Contender, ExternalFs};
 use fsarena_model::device::Conditioning;
 use fsarena_model::host::Host;
 use fsarena_model::record::{
@@ -30,6 +30,22 @@ use std::collections::BTreeMap;
 
 /// 2026-01-01 00:00:00 UTC, ns.
 pub const NEW_YEAR_UNIX_NS: u64 = 1_767_225_600 * SECOND_NS;
+
+/// A file system of commands that has a `mount` alone.
+#[must_use]
+pub fn external_fs(mount: &str) -> ExternalFs {
+    ExternalFs {
+        create: None,
+        mount: mount.to_owned(),
+        unmount: None,
+        destroy: None,
+        version: None,
+        programs: Vec::new(),
+        package: None,
+        device: true,
+        memory: false,
+    }
+}
 
 /// 5,000 files of 256 B: created, read in random order, deleted.
 #[must_use]

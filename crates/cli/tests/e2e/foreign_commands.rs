@@ -4,6 +4,7 @@
 use crate::support::{Ran, TestEnv, assert_nothing_left, digest_in, is_root, store_by_hand};
 use fsarena_model::contender::{DeviceLevel, ExternalFs};
 use fsarena_model::run::{KernelFile, RunHeader};
+use fsarena_testkit::records;
 use fsarena_testkit::write_script;
 use std::fs;
 use std::os::unix::fs::chown;
@@ -16,14 +17,8 @@ const STRANGER: u32 = 65_533;
 fn external(version: &str) -> ExternalFs {
     ExternalFs {
         create: Some("true {dev}".to_owned()),
-        mount: "true {dev} {mnt}".to_owned(),
-        unmount: None,
-        destroy: None,
         version: Some(version.to_owned()),
-        programs: Vec::new(),
-        package: None,
-        device: true,
-        memory: false,
+        ..records::external_fs("true {dev} {mnt}")
     }
 }
 

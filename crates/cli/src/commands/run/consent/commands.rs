@@ -149,14 +149,7 @@ fn show_commands(heading: &str, plan: &RunPlan, user: Option<UserIds>) -> bool {
 fn filesystem_commands(plan: &RunPlan) -> Vec<String> {
     let mut commands = Vec::new();
     for external in plan.contenders.iter().filter_map(|c| c.levels.fs.external.as_ref()) {
-        let all = [
-            &external.create,
-            &Some(external.mount.clone()),
-            &external.unmount,
-            &external.destroy,
-            &external.version,
-        ];
-        all.into_iter().flatten().for_each(|command| add(&mut commands, command));
+        external.commands().for_each(|command| add(&mut commands, command));
     }
     commands
 }
@@ -169,8 +162,7 @@ fn phase_commands(plan: &RunPlan) -> Vec<String> {
         for job in jobs.filter(|job| is_shown(workload, job)) {
             match &job.kind {
                 JobKind::Command(command) => {
-                    let hooks = [&command.prepare, &Some(command.run.clone()), &command.cleanup];
-                    hooks.into_iter().flatten().for_each(|text| add(&mut commands, text));
+                    command.texts().for_each(|text| add(&mut commands, text));
                     for program in &command.programs {
                         add(&mut commands, &format!("{program} --version"));
                     }
@@ -223,14 +215,7 @@ mod tests {
         let mut header = records::header(contenders, vec![records::small_files()], 1);
         header.plan.contenders[0].levels.fs.external = Some(ExternalFs {
             create: Some("mkfs.own {dev}".to_owned()),
-            mount: "mount.own {dev} {mnt}".to_owned(),
-            unmount: None,
-            destroy: None,
-            version: None,
-            programs: Vec::new(),
-            package: None,
-            device: true,
-            memory: false,
+            ..records::external_fs("mount.own {dev} {mnt}")
         });
         let command = Command {
             run: "touch x".to_owned(),

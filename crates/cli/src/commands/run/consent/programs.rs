@@ -38,19 +38,16 @@ pub(in super::super) fn written_out(plan: &RunPlan, user: Option<UserIds>) -> Ve
 }
 
 fn of_filesystem(external: &ExternalFs, found: &mut Vec<PathBuf>) {
-    let ExternalFs { create, mount, unmount, destroy, version, programs, .. } = external;
-    let texts = [create, &Some(mount.clone()), unmount, destroy, version];
     // Their working directory is the root.
-    texts.into_iter().flatten().for_each(|text| of_command(text, Some(Path::new("/")), found));
-    of_programs(programs, found);
+    external.commands().for_each(|text| of_command(text, Some(Path::new("/")), found));
+    of_programs(&external.programs, found);
 }
 
 fn of_job(workload: &Workload, job: &Job, found: &mut Vec<PathBuf>) {
     match (&job.kind, workload.source.as_ref().map(|source| &source.origin)) {
         (JobKind::Command(command), _) => {
-            let texts = [&command.prepare, &Some(command.run.clone()), &command.cleanup];
             // What is below their working directory was made by the work itself.
-            texts.into_iter().flatten().for_each(|text| of_command(text, None, found));
+            command.texts().for_each(|text| of_command(text, None, found));
             of_programs(&command.programs, found);
         }
         // Its Makefile is run; that of an archive is as much its own as the archive.
