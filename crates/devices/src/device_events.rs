@@ -6,8 +6,9 @@
 //! nothing is waited for longer than until the next look.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::io;
+use rustix::fd::OwnedFd;
+use rustix::net::netlink::{self, SocketAddrNetlink};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
 use std::time::Duration;
 
 /// Longest time between two looks at what is waited for.
@@ -39,25 +40,11 @@ impl DeviceEvents {
     }
 }
 
-fn socket() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: socket(2) takes numbers alone.
-    let fd = unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_KOBJECT_UEVENT) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was made here, and nothing else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: every bit pattern is a valid `sockaddr_nl`: it has numbers alone.
-    let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
-    address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-    address.nl_groups = KERNEL_GROUP;
-    let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-    let address = std::ptr::from_ref(&address).cast();
-    // SAFETY: bind(2) reads `length` bytes of the address, which lives until it returns.
-    if unsafe { libc::bind(socket.as_raw_fd(), address, length) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
+fn socket() -> rustix::io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let protocol = Some(netlink::KOBJECT_UEVENT);
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol)?;
+    bind(&socket, &SocketAddrNetlink::new(0, KERNEL_GROUP))?;
     Ok(socket)
 }
 
