@@ -1,8 +1,7 @@
 //! Archives of the user's own: surveyed before anything is written, and unpacked.
 
-use super::plain::PLAIN;
 use crate::scratch;
-use crate::target::Target;
+use crate::target::{PLAIN, Target};
 use fsarena_corpus::own::{Own, survey};
 use fsarena_corpus::reader;
 use fsarena_model::job::Compression;

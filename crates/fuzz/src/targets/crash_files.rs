@@ -1,10 +1,9 @@
 //! Files of crash safety: write logs, packed logs, states that are kept, what guests report of
 //! crash states and of applications.
 
-use super::plain::PLAIN;
 use super::runs::changed;
 use crate::scratch;
-use crate::target::Target;
+use crate::target::{PLAIN, Target};
 use fsarena_places::kept_states::{KeptState, KeptStates, SharedFiles};
 use fsarena_safety::application::{
     Acknowledged, ApplicationSeen, ApplicationWork, CheckRun, Ending, found_units,

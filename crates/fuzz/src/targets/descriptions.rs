@@ -1,7 +1,6 @@
 //! Descriptions that users write: experiments, datasets, device models, applications.
 
-use super::plain::PLAIN;
-use crate::target::Target;
+use crate::target::{PLAIN, Target};
 use fsarena_corpus::Description;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_model::header_rules;

@@ -1,8 +1,7 @@
 //! What lies on a device that is to be given up, and what the kernel says of all devices.
 
-use super::plain::{PLAIN, chosen};
 use crate::scratch;
-use crate::target::Target;
+use crate::target::{PLAIN, Target, chosen};
 use fsarena_devices::inventory::{Inventory, Recognised, Roots, recognised};
 use std::cell::Cell;
 use std::fs::{self, File};

@@ -1,8 +1,7 @@
 //! Files of other programs that measure: fio's job files and output, results of fio and hyperfine.
 
-use super::plain::{PLAIN, texts};
 use crate::shown::{StoredRun, show};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, texts};
 use fsarena_foreign::fio::{JobFile, Outcome, Report, version_of};
 use fsarena_foreign::import::{Given, ImportError, Imported, Terms, fio, hyperfine};
 use fsarena_model::header_rules;

@@ -1,8 +1,7 @@
 //! Guests and their kernels: the disk that they ask, what they leave, sources and programs.
 
-use super::plain::{PLAIN, choice, chosen, texts};
 use crate::scratch;
-use crate::target::Target;
+use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_executor::crash::{CrashTask, WorkRecord};
 use fsarena_places::disk::{ConstantDisk, DiskOrder, serve};
 use fsarena_places::guest::{Record, Task};

@@ -1,9 +1,8 @@
 //! Journals of the state directory: what a RUN has made, and the samples of a watch.
 
-use super::plain::{PLAIN, texts};
 use crate::scratch;
 use crate::shown::{StoredRun, show};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, texts};
 use fsarena_model::header_rules;
 use fsarena_model::host::Host;
 use fsarena_model::record::Outcome;

@@ -1,7 +1,6 @@
 //! Files of the kernel: counters, facts of the host, mounts, its log, pages of its trace.
 
-use super::plain::{PLAIN, choice, chosen, texts};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_devices::mountinfo;
 use fsarena_executor::crash::kernel_lines;
 use fsarena_metrics::{Roots, Sources, Watch, block_stat, load_and_pressure};

@@ -13,7 +13,6 @@ mod guests;
 mod journals;
 mod kernel_files;
 mod options;
-mod plain;
 mod programs;
 mod protocols;
 mod runs;

@@ -1,8 +1,7 @@
 //! The command line: quantities, levels of factors, options of `fsarena run`, `--wipe`.
 
 use super::descriptions::AnyRules;
-use super::plain::{PLAIN, choice, chosen, texts};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_model::factor;
 use fsarena_model::units::{Bytes, Nanos, nanos_text, parse_share, size_text};

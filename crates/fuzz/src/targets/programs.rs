@@ -1,7 +1,6 @@
 //! Output of programs: those that look at devices, and those that tell of a file system.
 
-use super::plain::{PLAIN, choice, chosen};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, choice, chosen};
 use fsarena_devices::inventory::{blkid_names, wipefs_names};
 use fsarena_filesystems::outputs::{FEATURES, LAYOUTS, count_groups};
 use fsarena_places::parsers::{failed_build, rejected_patch};

@@ -1,7 +1,6 @@
 //! Lines between processes: runner and executor, executor and worker, and who serves a disk.
 
-use super::plain::{PLAIN, texts};
-use crate::target::Target;
+use crate::target::{PLAIN, Target, texts};
 use fsarena_executor::crash::{NativeAnswer, NativeRequest};
 use fsarena_executor::{ExecutorSays, parse_spec};
 use fsarena_model::work::{CounterFile, WorkerSays, WorkerSpec};

@@ -1,10 +1,9 @@
 //! Plans and records as they are stored and shown: JSON that a database has, and RUNs in which any
 //! value was changed.
 
-use super::plain::PLAIN;
 use crate::edits::edited;
 use crate::shown::{StoredRun, show};
-use crate::target::Target;
+use crate::target::{PLAIN, Target};
 use fsarena_model::header_rules;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{NotRun, RunHeader};
