@@ -86,14 +86,8 @@ impl Ground {
 /// When the campaign is to stop, or the case could not be carried out as it was drawn.
 pub(super) fn carry_out(case: &mut Case, ground: &Ground) -> Result<Outcome> {
     let setting = ground.setting(case)?;
-    let mut run = CaseRun {
-        setting,
-        before: Machine::now(),
-        uids: Vec::new(),
-        told: 0,
-        losses: 0,
-        is_resumed: false,
-    };
+    let mut run =
+        CaseRun { setting, before: Machine::now(), uids: Vec::new(), told: 0, is_resumed: false };
     let done = run.all(case);
     let is_good = done.as_ref().is_ok_and(|outcome| outcome.faults.is_empty());
     if !is_good {
@@ -111,9 +105,8 @@ struct CaseRun {
     before: Machine,
     /// Ids of all RUNs that were seen.
     uids: Vec<String>,
-    /// Trials of RUN 1 that were said to be stored, and records that were said to be lost.
+    /// Trials of RUN 1 that were said to be stored.
     told: usize,
-    losses: usize,
     /// Whether the next start has resumed it and said that all is done.
     is_resumed: bool,
 }
@@ -127,12 +120,12 @@ impl CaseRun {
         allowed.has_words = !case.disturbance.hides_words();
         faults.extend(named("the RUN", checks::end(&ended, &allowed)));
         // Whoever came to its end has put everything away; records may wait for the next start.
-        if matches!(ended.code(), Some(0 | 130)) && !case.disturbance.may_lose_records() {
+        if matches!(ended.code(), Some(0 | 130)) && !case.disturbance.may_keep_records() {
             faults.extend(named("before the next start", self.standing()?));
         }
         case.disturbance.after_end(&self.setting)?;
         faults.extend(self.next_start(case)?);
-        faults.extend(named("after the next start", self.standing_with_records(case)?));
+        faults.extend(named("after the next start", self.standing_with_records()?));
         // The start after may have resumed it: what is demanded holds for both.
         let demand = match act {
             Act::Done => case.disturbance.demand(),
@@ -175,7 +168,6 @@ impl CaseRun {
     /// Keeps what a start of RUN 1 says of its records.
     fn listen(&mut self, ended: &Ended) {
         self.told = self.told.max(checks::trials_told(&ended.stderr));
-        self.losses += checks::losses_told(&ended.text());
     }
 
     fn start(&self, name: &str, args: &[&str]) -> Result<Ended> {
@@ -234,12 +226,11 @@ impl CaseRun {
     }
 
     /// The same, and whether a record is missing.
-    fn standing_with_records(&mut self, case: &Case) -> Result<Vec<String>> {
+    fn standing_with_records(&mut self) -> Result<Vec<String>> {
         let mut faults = self.standing()?;
         if faults.is_empty() {
             let stored = checks::stored(&self.setting.fixture.database)?;
-            let losses = if case.disturbance.may_lose_records() { self.losses } else { 0 };
-            faults.extend(checks::nothing_lost(stored.as_ref(), self.told, losses));
+            faults.extend(checks::nothing_lost(stored.as_ref(), self.told));
         }
         Ok(faults)
     }
@@ -276,7 +267,7 @@ impl CaseRun {
                 codes.push(130);
             }
             let mut faults = checks::end(&ended, &Allowed::codes(&codes));
-            faults.extend(self.standing_with_records(case)?);
+            faults.extend(self.standing_with_records()?);
             let after = checks::stored(&database)?;
             if faults.is_empty() && ended.code() != Some(130) && !has_failed {
                 faults.extend(checks::all_done(after.as_ref(), case.work.trials()));

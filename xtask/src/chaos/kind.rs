@@ -135,8 +135,8 @@ pub(super) trait Disturbance {
         false
     }
 
-    /// Whether records may be lost where the program says so.
-    fn may_lose_records(&self) -> bool {
+    /// Whether records may wait in files until the next start stores them.
+    fn may_keep_records(&self) -> bool {
         false
     }
 }

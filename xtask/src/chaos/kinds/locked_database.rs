@@ -86,7 +86,7 @@ impl Disturbance for LockedDatabase {
         if waits { Demand::AllDone } else { Demand::Documented }
     }
 
-    fn may_lose_records(&self) -> bool {
+    fn may_keep_records(&self) -> bool {
         self.ms > PROGRAM_WAITS_MS
     }
 }
