@@ -10,8 +10,8 @@ use anyhow::Result;
 use fsarena_testkit::ballast::fill;
 use std::fs;
 
-/// Room for an image of the largest size with the margin that the program wants, for a database, and
-/// for the copies of the program in two guests.
+/// Room for an image of the largest size with the margin that the program wants, for a database,
+/// and for the copies of the program in two guests.
 const SIZE_MIB: u64 = 512;
 const MAX_LEFT_KIB: u64 = 256;
 
