@@ -12,7 +12,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        "corpus devices doctor engine executor filesystems foreign metrics model places plan \
+        "corpus devices doctor engine executor filesystems foreign hosts metrics model places plan \
          process reference report runner safety stats store study trace vdisk verdict watch \
          worker",
     ),
@@ -30,9 +30,11 @@ const MAY_USE: &[(&str, &str)] = &[
     // For tests only: whatever reads foreign input, and what shows it.
     (
         "fuzz",
-        "corpus devices doctor executor filesystems foreign metrics model places plan report \
+        "corpus devices doctor executor filesystems foreign hosts metrics model places plan report \
          runner safety store study testkit trace vdisk verdict watch worker",
     ),
+    // Names of hosts, and text of a command line; others start it.
+    ("hosts", "model"),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", ""),
