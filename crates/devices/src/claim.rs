@@ -2,8 +2,9 @@
 //!
 //! Each kind of device is one file below this one and one line in `KINDS`. Dropping a claim
 //! releases it as far as it goes, also while a panic unwinds. When the process is killed, a loop
-//! device detaches itself; what stays (an image, a directory, a device that was made) was told to
-//! [`Hooks::will_make`] before, and is left to [`crate::leftovers`].
+//! device detaches itself, unless a file system on it is frozen ([`crate::frozen`]); what stays (an
+//! image, a directory, a device that was made) was told to [`Hooks::will_make`] before, and is left
+//! to [`crate::leftovers`].
 
 mod brd;
 mod directory;

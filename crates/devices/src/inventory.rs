@@ -38,7 +38,7 @@ pub(crate) use everything::{Everything, everything_on};
 pub(crate) use exclusive::{Exclusive, agrees, open_exclusive, recheck_for, unused};
 pub(crate) use identity::{Node, identity_of, listed, node, unread};
 pub(crate) use listing::chosen;
-pub(crate) use mounts::block_number;
+pub(crate) use mounts::{block_number, is_mounted};
 pub(crate) use openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, ancestors, not_open, openers};
 pub(crate) use parts::forget_parts;
 pub(crate) use signature::with_parts;

@@ -15,6 +15,7 @@ mod device_events;
 mod device_lock;
 mod fiemap;
 pub mod format;
+pub mod frozen;
 pub mod image;
 pub mod inventory;
 pub mod leftovers;

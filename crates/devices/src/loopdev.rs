@@ -4,10 +4,8 @@
 //! the process is killed, the kernel detaches it with the last descriptor or mount.
 
 use crate::device_events::DeviceEvents;
-use crate::{TargetError, settle};
-use fsarena_process::cmd;
+use crate::{TargetError, frozen};
 use rustix::fs::{Mode, OFlags, open};
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -28,10 +26,8 @@ const LO_FLAGS_DIRECT_IO: u32 = 16;
 
 /// Attempts at a free device, which other programs want too.
 const ATTEMPTS: u32 = 64;
-/// After this a device that is still attached is looked at more closely.
+/// After this a device that is still attached is looked into for a frozen file system.
 const THAW_AFTER: Duration = Duration::from_millis(1500);
-/// Limit for the mount that this takes.
-const THAW_LIMIT: Duration = Duration::from_secs(10);
 /// Limit for a device to release its file.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
 
@@ -293,47 +289,31 @@ pub(crate) fn clear(device: &File) -> io::Result<()> {
     }
 }
 
-/// Waits until the device has another backing file than `was`, or none. A process that was killed
-/// between freezing a file system in private mounts and thawing it has left it frozen without a
-/// mount; such a device is helped on the way.
+/// Waits until the device has another backing file than `was`, or none. A file system that a killed
+/// process has left frozen on it is taken down on the way.
 pub(crate) fn wait_detached(device: &Path, was: Option<&Path>) -> Result<(), TargetError> {
     let start = Instant::now();
     let events = DeviceEvents::listen();
-    let mut helped = false;
+    let mut thawed = None;
     while was.is_some() && backing_file(device).as_deref() == was {
-        if let (false, Some(image)) = (helped || start.elapsed() < THAW_AFTER, was) {
-            helped = true;
-            thaw_hidden(device, image);
+        if thawed.is_none() && start.elapsed() >= THAW_AFTER {
+            thawed = Some(frozen::thaw(device));
+            continue;
         }
         if start.elapsed() > DETACH_LIMIT {
-            return Err(TargetError::state(
-                device,
-                "still attached: something has it open or mounted",
-                "unmount it; the kernel then detaches it by itself",
-            ));
+            return Err(match thawed {
+                Some(Err(error)) => error,
+                _ => TargetError::state(
+                    device,
+                    "still attached: something has it open or mounted",
+                    "unmount it; the kernel then detaches it by itself",
+                ),
+            });
         }
-        let next = if helped { DETACH_LIMIT } else { THAW_AFTER };
+        let next = if thawed.is_some() { DETACH_LIMIT } else { THAW_AFTER };
         events.wait(next.saturating_sub(start.elapsed()));
     }
     Ok(())
-}
-
-/// Mounts the file system once more, which finds the frozen one, thaws it and unmounts it. Best
-/// effort: what does not work shows in the device staying attached.
-fn thaw_hidden(device: &Path, image: &Path) {
-    let mut name = image.file_name().unwrap_or_default().to_os_string();
-    name.push(".fsarena-thaw");
-    let mnt = image.with_file_name(name);
-    let Some(tool) = cmd::find("mount") else { return };
-    if fs::create_dir(&mnt).is_err() {
-        return;
-    }
-    let args = [OsStr::new("-n"), OsStr::new("--"), device.as_os_str(), mnt.as_os_str()];
-    if cmd::run(&tool.path, &args, THAW_LIMIT).is_ok() {
-        let _ = settle::thaw(&mnt);
-        let _ = rustix::mount::unmount(&mnt, rustix::mount::UnmountFlags::NOFOLLOW);
-    }
-    let _ = fs::remove_dir(&mnt);
 }
 
 /// The file behind a loop device as sysfs names it (with ` (deleted)` where it has no name any

@@ -45,6 +45,9 @@ pub enum Entry {
     Trace(String),
     /// A device of the kernel that was made, such as a zram.
     Device(DeviceIdentity),
+    /// A device that a RUN works on, whoever has made it: a process that is killed may leave a file
+    /// system frozen on it.
+    Claimed(DeviceIdentity),
     /// Settings of a device's queue, with what they were before.
     Queue(Vec<QueueChange>),
     /// Settings of the kernel, with what they were before.

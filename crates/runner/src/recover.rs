@@ -7,7 +7,7 @@
 mod holders;
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
-use fsarena_devices::{TargetError, claim, inventory, leftovers, mountinfo, queue, sysctl};
+use fsarena_devices::{TargetError, claim, frozen, inventory, leftovers, mountinfo, queue, sysctl};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_process::cmd;
 use fsarena_store::{Store, StoreError};
@@ -101,7 +101,14 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
     let boot_id = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
     let same_boot = orphan.owner().is_some_and(|owner| owner.boot_id == boot_id);
     let of_boot = |entry: &&Entry| {
-        matches!(entry, Entry::Device(_) | Entry::Queue(_) | Entry::Sysctl(_) | Entry::Trace(_))
+        matches!(
+            entry,
+            Entry::Device(_)
+                | Entry::Claimed(_)
+                | Entry::Queue(_)
+                | Entry::Sysctl(_)
+                | Entry::Trace(_)
+        )
     };
     let mut failed = Vec::new();
     for entry in orphan.entries.iter().rev().filter(|entry| same_boot || !of_boot(entry)) {
@@ -188,6 +195,12 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         Entry::Trace(name) => return remove_trace(&mountinfo::text().unwrap_or_default(), name),
         Entry::Device(identity) if kept.contains(&identity.path) => return Ok(None),
         Entry::Device(identity) => (&identity.path, claim::remove_made(identity)?),
+        Entry::Claimed(identity) => {
+            let path = identity.path.display();
+            return Ok(
+                frozen::release(identity)?.then(|| format!("a frozen file system on {path}"))
+            );
+        }
         Entry::Queue(changes) => {
             let Some(first) = changes.first() else { return Ok(None) };
             return Ok((queue::restore(changes)? > 0).then(|| first.file.display().to_string()));
@@ -337,6 +350,22 @@ mod tests {
             assert!(!mark.exists());
             assert_eq!(recover(dir.path()).unwrap().runs.len(), 0, "the journal is gone");
         }
+    }
+
+    #[test]
+    fn a_claimed_device_that_is_another_one_by_now_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let identity = DeviceIdentity {
+            path: "/dev/null".into(),
+            name: "fsarena-test".to_owned(),
+            number: (1, 3),
+            size_bytes: 1 << 30,
+            diskseq: Some(1),
+            hardware: [].into(),
+        };
+        let this_boot = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+        died_in(dir.path(), &this_boot, &[Entry::Claimed(identity)]);
+        assert!(recovered(dir.path()).removed.is_empty());
     }
 
     #[test]

@@ -233,6 +233,9 @@ impl<'a> RunResources<'a> {
                 continue;
             }
             let claimed = self.claim(&levels.device, progress)?;
+            if let Some(identity) = claimed.target().identity() {
+                self.note(Entry::Claimed(identity.clone()))?;
+            }
             self.claims.push((ClaimKey::from_levels(levels), claimed));
         }
         for contender in levels_left() {
@@ -421,10 +424,13 @@ impl<'a> RunResources<'a> {
         for entry in self.entries.iter().rev() {
             let kept = matches!(entry, Entry::Image(path) | Entry::Directory(path)
                 if left.kept.contains(path));
-            // Each trial has run the command of its own external file system, and a claim has
-            // removed the device that it made.
+            // Each trial has run the command of its own external file system and left nothing
+            // frozen, and a claim has removed the device that it made.
             let is_undone = |entry: &Entry| {
-                matches!(entry, Entry::Destroy { .. } | Entry::Device(_) | Entry::Queue(_))
+                matches!(
+                    entry,
+                    Entry::Destroy { .. } | Entry::Device(_) | Entry::Claimed(_) | Entry::Queue(_)
+                )
             };
             if kept || is_undone(entry) {
                 continue;

@@ -6,6 +6,7 @@
 
 use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
+use fsarena_devices::frozen;
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;
@@ -121,6 +122,10 @@ impl<'a> Session<'a> {
             inner.wait(DYING_LIMIT);
         }
         let status = ended.as_ref().ok().copied();
+        if !status.is_some_and(|status| status.success()) {
+            // Killed between freeze and thaw. A device that stays busy is said by the next attempt.
+            let _ = frozen::release_target(&self.spec.target);
+        }
         let mut record = record.unwrap_or_else(|| {
             let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
             self.failed(&format!("the executor ended without a record ({how})"))

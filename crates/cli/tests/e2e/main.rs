@@ -32,6 +32,7 @@ mod loop_disturbances;
 mod loop_engine;
 mod loop_external;
 mod loop_fio;
+mod loop_frozen;
 mod loop_io_errors;
 mod loop_levels;
 mod loop_measuring;

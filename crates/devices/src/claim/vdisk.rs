@@ -2,8 +2,8 @@
 //! loop device with direct I/O.
 //!
 //! The file system is mounted nowhere: it is held by a descriptor alone, as are the loop device and
-//! the connection to the process, so that whoever is killed leaves nothing. The process ends when
-//! this one does. When it ends first, the kernel answers everything that is outstanding with an
+//! the connection to the process, so that whoever is killed leaves nothing but a file system that
+//! was frozen just then ([`crate::frozen`]). The process ends when this one does. When it ends first, the kernel answers everything that is outstanding with an
 //! error.
 
 use super::facts;

@@ -2,6 +2,8 @@
 //! in any mount namespace that some process lives in.
 
 use super::attribute::{self, Unread};
+use super::identity::unread;
+use crate::TargetError;
 use crate::mountinfo::{self, MountEntry};
 use rustix::fs::{FileType, major, minor};
 use std::collections::BTreeSet;
@@ -60,6 +62,17 @@ pub(super) struct Mount {
     pub named: Vec<(PathBuf, Option<(u32, u32)>)>,
 }
 
+impl Mount {
+    /// Whether the device of this node and number is mounted by it.
+    pub(super) fn is_on(&self, node: &Path, number: (u32, u32)) -> bool {
+        self.number == Some(number)
+            || self.named.iter().any(|(path, named)| match named {
+                Some(named) => *named == number,
+                None => path == node,
+            })
+    }
+}
+
 /// Every mount of every process, our own first. Processes that end meanwhile have none.
 ///
 /// # Errors
@@ -89,6 +102,19 @@ pub(super) fn all(roots: &Roots) -> Result<Vec<Mount>, Unread> {
         return Err(Unread::new(&roots.proc, "no process shows any mount"));
     }
     Ok(mounts)
+}
+
+/// Whether a device is mounted where some process sees it.
+///
+/// # Errors
+/// As [`all`].
+pub(crate) fn is_mounted(
+    device: &Path,
+    number: (u32, u32),
+    roots: &Roots,
+) -> Result<bool, TargetError> {
+    let mounts = all(roots).map_err(|error| unread(device, &error))?;
+    Ok(mounts.iter().any(|mount| mount.is_on(device, number)))
 }
 
 /// All lines: one that was left out could be the one that matters.

@@ -71,7 +71,7 @@ impl Usage {
     /// Its mounts; a place that several namespaces have is told once, as the first of them sees it.
     fn mounts_on(&self, device: &BlockDevice) -> Vec<&Mount> {
         let mut found: Vec<&Mount> = Vec::new();
-        for mount in self.mounts.iter().filter(|mount| is_on(mount, device)) {
+        for mount in self.mounts.iter().filter(|mount| mount.is_on(&device.path, device.number)) {
             if found.iter().all(|known| known.point != mount.point) {
                 found.push(mount);
             }
@@ -215,14 +215,6 @@ fn prefixed(prefix: &str, reasons: Vec<String>) -> Vec<String> {
 fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     if text.chars().any(char::is_control) { format!("{text:?}") } else { text.into_owned() }
-}
-
-fn is_on(mount: &Mount, device: &BlockDevice) -> bool {
-    mount.number == Some(device.number)
-        || mount.named.iter().any(|(path, number)| match number {
-            Some(number) => *number == device.number,
-            None => *path == device.path,
-        })
 }
 
 /// `/proc/swaps`; a kernel without swap has none.

@@ -5,6 +5,7 @@ use fsarena_testkit::processes::{runs_as, state_of};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -134,6 +135,20 @@ impl Live<'_> {
             .into_iter()
             .filter(|pid| runs_as(*pid, "virtual_executor"))
             .collect()
+    }
+
+    /// The root of the mounted file system, reached through an executor's mount namespace.
+    #[track_caller]
+    pub fn mounted_root(&self) -> PathBuf {
+        let place = self.env.dir().display().to_string();
+        let found = self.executors().into_iter().rev().find_map(|pid| {
+            let proc = format!("/proc/{}", pid.as_raw_nonzero());
+            let mounts = fs::read_to_string(format!("{proc}/mountinfo")).ok()?;
+            let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+            let mut ours = points.filter(|at| at.starts_with(&place) && at.ends_with("/mnt"));
+            Some(Path::new(&format!("{proc}/root{}", ours.next()?)).to_owned())
+        });
+        found.expect("a file system is mounted")
     }
 
     pub fn worker(&self) -> Option<Pid> {

@@ -8,7 +8,6 @@ use std::process::Command;
 /// A run whose executor waits before a step.
 pub struct Paused<'a> {
     live: Live<'a>,
-    env: &'a TestEnv,
     go_on: PathBuf,
 }
 
@@ -28,7 +27,7 @@ impl TestEnv {
         command.env("FSARENA_FAULT", format!("pause:{step}:{}", go_on.display()));
         let mut live = self.start_command(command);
         live.wait_for("asks for a pause");
-        Paused { live, env: self, go_on }
+        Paused { live, go_on }
     }
 }
 
@@ -36,15 +35,7 @@ impl<'a> Paused<'a> {
     /// The root of the mounted file system, reached through the executor's mount namespace.
     #[track_caller]
     pub fn root(&self) -> PathBuf {
-        let place = self.env.dir().display().to_string();
-        let found = self.live.executors().into_iter().rev().find_map(|pid| {
-            let proc = format!("/proc/{}", pid.as_raw_nonzero());
-            let mounts = fs::read_to_string(format!("{proc}/mountinfo")).ok()?;
-            let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-            let mut ours = points.filter(|at| at.starts_with(&place) && at.ends_with("/mnt"));
-            Some(Path::new(&format!("{proc}/root{}", ours.next()?)).to_owned())
-        });
-        found.expect("a file system is mounted")
+        self.live.mounted_root()
     }
 
     /// Lets it go on.

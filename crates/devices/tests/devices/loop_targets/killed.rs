@@ -8,6 +8,7 @@ use fsarena_devices::{leftovers, loopdev, mountinfo, settle, vet};
 use fsarena_filesystems::driver;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_process::child;
+use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -142,6 +143,96 @@ fn loop_a_hidden_frozen_file_system_lets_go_of_its_device() {
         assert!(leftovers::remove_image(&fixture.image()).unwrap());
         fixture.assert_nothing_left();
     }
+}
+
+/// Neither its image nor the directory of that is there any more.
+#[test]
+fn loop_a_hidden_frozen_file_system_needs_no_directory_of_its_image() {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let Some(_) = ready("ext4").filter(|_| Path::new(FSFREEZE).exists()) else {
+        println!("not run: no ext4, or no fsfreeze to leave it frozen with");
+        return;
+    };
+    kill(victim(&fixture, "ext4", &[PRIVATE, FROZEN]));
+    std::fs::remove_dir_all(fixture.dir()).unwrap();
+    assert_eq!(leftovers::detach_loops_of(&fixture.image()).unwrap().len(), 1);
+    fixture.assert_nothing_left();
+}
+
+/// A file system in user space with an ext4 of its own; unmounted when dropped.
+struct UserSpace {
+    server: Child,
+    mnt: PathBuf,
+}
+
+impl UserSpace {
+    /// `None`, with the reason printed, without fuse2fs and FUSE.
+    fn mounted(dir: &Path) -> Option<Self> {
+        let Some(program) = fsarena_process::cmd::find("fuse2fs") else {
+            println!("not run: fuse2fs is not installed");
+            return None;
+        };
+        let (disk, mnt) = (dir.join("disk"), dir.join("user-space"));
+        sh(&format!("truncate -s 64M {0} && mkfs.ext4 -q -F {0}", disk.display()));
+        std::fs::create_dir(&mnt).unwrap();
+        let mut command = Command::new(program.path);
+        command.args(["-f", "-o", "rw"]).args([&disk, &mnt]).stdout(Stdio::null());
+        let mut this = Self { server: command.spawn().unwrap(), mnt };
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while mountinfo::at(&this.mnt).unwrap().is_none() {
+            if this.server.try_wait().unwrap().is_some() {
+                println!("not run: fuse2fs cannot mount");
+                return None;
+            }
+            assert!(Instant::now() < deadline, "fuse2fs does not mount");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(this)
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.server), signal).unwrap();
+    }
+}
+
+impl Drop for UserSpace {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = rustix::mount::unmount(&self.mnt, rustix::mount::UnmountFlags::DETACH);
+    }
+}
+
+fn sh(command: &str) -> String {
+    fsarena_process::cmd::shell(command, Duration::from_secs(60)).unwrap().stdout
+}
+
+/// What serves the image is stopped: a read of the device does not end, and nobody can end it.
+#[test]
+fn loop_a_device_that_does_not_answer_is_said_and_not_waited_for() {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let Some(_) = ready("ext4").filter(|_| Path::new(FSFREEZE).exists()) else {
+        println!("not run: no ext4, or no fsfreeze to leave it frozen with");
+        return;
+    };
+    let Some(user_space) = UserSpace::mounted(fixture.dir()) else { return };
+    let image = user_space.mnt.join("fsarena-image");
+    let path = image.display();
+    sh(&format!("truncate -s 32M {path} && mkfs.ext4 -q -F {path}"));
+    let device = sh(&format!("losetup -f --show --direct-io=on {path}"));
+    let device = device.trim();
+    let freeze = format!("mount {device} /sys && fsfreeze --freeze /sys");
+    sh(&format!("unshare --mount sh -c '{freeze}'; losetup -d {device}"));
+    assert_eq!(leftovers::loop_devices_of(&image).unwrap(), [Path::new(device)]);
+    user_space.signal(Signal::STOP);
+    let began = Instant::now();
+    let error = leftovers::detach_loops_of(&image).unwrap_err().to_string();
+    let took = began.elapsed();
+    user_space.signal(Signal::CONT);
+    assert!(error.contains(device) && error.contains("does not answer"), "{error}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert_eq!(leftovers::detach_loops_of(&image).unwrap(), [Path::new(device)]);
+    assert!(leftovers::loop_devices_of(&image).unwrap().is_empty());
 }
 
 #[test]
