@@ -170,9 +170,18 @@ impl CaseRun {
         self.told = self.told.max(checks::trials_told(&ended.stderr));
     }
 
+    /// Starts the program and waits for its end. Commands of a stored RUN are allowed, as a user
+    /// does who has read them.
     fn start(&self, name: &str, args: &[&str]) -> Result<Ended> {
-        let start = self.setting.start(args);
-        start.begin(&self.setting.fixture, name, &self.setting.stop)?.end()
+        let start = |args: &[&str]| {
+            let start = self.setting.start(args);
+            start.begin(&self.setting.fixture, name, &self.setting.stop)?.end()
+        };
+        let ended = start(args)?;
+        match digest_of_commands(&ended) {
+            Some(digest) => start(&[args, &["--allow-commands", digest]].concat()),
+            None => Ok(ended),
+        }
     }
 
     /// The start after the disturbed one, which has to clean up.
@@ -289,6 +298,12 @@ impl CaseRun {
             let _ = live.end();
         }
     }
+}
+
+/// The digest that a refusal of commands of a stored RUN names.
+fn digest_of_commands(ended: &Ended) -> Option<&str> {
+    let (_, rest) = ended.stderr.rsplit_once("--allow-commands ")?;
+    rest.split_whitespace().next().filter(|_| ended.code() == Some(2))
 }
 
 fn named(what: &str, faults: Vec<String>) -> Vec<String> {

@@ -8,12 +8,15 @@ use crate::disk::{Disk, ServeError, serve};
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// The clock of every guest begins here: 2023-11-14 22:13:20 UTC.
@@ -230,7 +233,8 @@ impl<'g> Guest<'g> {
             }
             let ran = ran.map_err(failed(&self.options.kernel))?;
             let own_end = matches!(ran.end, End::Ended(_));
-            broken.filter(|_| own_end).map_or(Ok(ran), Err)
+            let broken = broken.filter(|error| own_end && !is_cut_off(error, ran.end));
+            broken.map_or(Ok(ran), Err)
         })
     }
 
@@ -256,6 +260,13 @@ impl<'g> Guest<'g> {
             Err(error) => Err(GuestError::Unexpected { record: error.to_string() }),
         }
     }
+}
+
+/// Whether a connection broke because the guest was killed in the middle of a message.
+fn is_cut_off(error: &GuestError, end: End) -> bool {
+    let is_connection = matches!(error, GuestError::Disk { error: ServeError::Connection(_), .. });
+    let was_killed = |status: ExitStatus| status.signal() == Some(Signal::KILL.as_raw());
+    is_connection && matches!(end, End::Ended(status) if was_killed(status))
 }
 
 /// Relative to the directory of the guest: no path of the host is on its command line.
@@ -313,6 +324,19 @@ mod tests {
         assert!(record.stdout.contains("rootflags=/proc/self/cwd/. ro con"), "{}", record.stdout);
         assert!(record.stdout.ends_with("init=/init vdisk.socket=disk0 guest_init"));
         assert!(!record.stdout.contains("/tmp"), "{}", record.stdout);
+    }
+
+    #[test]
+    fn a_connection_of_a_guest_that_was_killed_is_no_fault() {
+        let broken = || GuestError::Disk {
+            index: 0,
+            error: ServeError::Connection("failed to fill whole buffer".to_owned()),
+        };
+        let killed = |signal| End::Ended(ExitStatus::from_raw(signal));
+        assert!(is_cut_off(&broken(), killed(9)));
+        assert!(!is_cut_off(&broken(), killed(11)) && !is_cut_off(&broken(), End::TimedOut));
+        let refused = GuestError::Disk { index: 0, error: ServeError::Version(1) };
+        assert!(!is_cut_off(&refused, killed(9)));
     }
 
     #[test]
