@@ -107,7 +107,8 @@ fn traces(uids: &[String]) -> Vec<String> {
 pub(super) fn database(path: &Path, uids: &mut Vec<String>) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let journal = path.with_extension("db-journal");
-    if journal.exists() {
+    // An empty one is none to SQLite, and goes with the next write.
+    if journal.metadata().is_ok_and(|meta| meta.len() > 0) {
         found.push(format!("{} was not rolled back", journal.display()));
     }
     // What was killed before its first transaction is an empty file.
