@@ -40,6 +40,20 @@ pub(crate) fn phase(
     }
 }
 
+/// Whether the phase has a rank of that number, and the rank threads.
+///
+/// # Errors
+/// Where it has not.
+pub(crate) fn rank(phase: &Phase, rank: u32) -> Result<(), EngineError> {
+    let io = &phase.io;
+    if rank < io.ranks && !io.threads_of(rank).is_empty() {
+        return Ok(());
+    }
+    let what = format!("rank {rank} of {} with {} thread(s) in all", io.ranks, io.threads);
+    let remedy = "use at most as many ranks as threads";
+    Err(EngineError::Mix { phase: phase.name.clone(), what, remedy })
+}
+
 /// What is wrong, and what to do.
 type Wrong = (String, &'static str);
 

@@ -86,6 +86,8 @@ pub struct Job<'a> {
     pub sector_bytes: u64,
     /// What each of its threads sleeps after its last op.
     pub delay: InjectedDelay,
+    /// Which of the ranks of the phase this is: only its threads run here.
+    pub rank: u32,
 }
 
 impl<'a> Job<'a> {
@@ -101,6 +103,7 @@ impl<'a> Job<'a> {
             latency: true,
             sector_bytes: SECTOR_BYTES,
             delay: InjectedDelay::default(),
+            rank: 0,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::names::{DirNames, FileNames, LINK, SYMLINK};
 use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};
 use crate::pattern::random_order;
-use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
+use crate::resources::{close_own_descriptors, own_descriptors};
 use crate::root::Root;
 pub use crate::root::make_dirs;
 use crate::share::Share;
@@ -82,6 +82,7 @@ impl Prepared {
     pub fn new(job: &Job<'_>) -> Result<Self, EngineError> {
         let (dataset, phase) = (job.dataset, job.phase);
         check::phase(dataset, &job.state, phase, job.sector_bytes)?;
+        check::rank(phase, job.rank)?;
         let mut names = FileNames::new(dataset)?;
         names.use_renamed_name(job.state.renamed);
         let common = Common {
@@ -95,7 +96,7 @@ impl Prepared {
             let cycles = Cycles::new(job, cycle, (&common.names, &common.sizes, common.clock))?;
             return Ok(Self { phase, contexts: vec![], cycles: Some(Box::new(cycles)) });
         }
-        let contexts = (0..phase.io.threads).map(|thread| common.context(job, thread));
+        let contexts = phase.io.threads_of(job.rank).map(|thread| common.context(job, thread));
         Ok(Self { contexts: contexts.collect::<Result<_, _>>()?, phase, cycles: None })
     }
 
@@ -154,7 +155,7 @@ impl Prepared {
         make_durable: impl FnOnce() -> Result<Durable, Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
-        let barrier = StartBarrier::new(self.phase.io.threads);
+        let barrier = StartBarrier::new(&self.contexts);
         for context in &mut self.contexts {
             context.left_in_dirs.clone_from(&context.in_dirs);
         }
@@ -189,13 +190,13 @@ impl Prepared {
             cpu_ns: durable.ok().map(used),
             ops,
             asked_bytes: total(|outcome| outcome.tally.bytes),
-            usage: sum_usage(outcomes.iter().map(|outcome| outcome.usage)),
+            usage: outcomes.iter().map(|outcome| outcome.usage).sum(),
             ..WorkerReport::default()
         };
         if self.phase.op == Op::RandRw {
             report.asked_written_bytes = Some(total(|outcome| outcome.tally.written_bytes));
         }
-        if outcomes.len() > 1 {
+        if self.phase.io.threads > 1 {
             report.threads = outcomes.iter().map(|outcome| outcome.report(start_ns)).collect();
         }
         // The thread that failed first stopped the others.
@@ -345,6 +346,7 @@ impl Common {
         };
         Ok(ThreadContext {
             thread,
+            leads: thread == phase.io.threads_of(job.rank).start,
             op: phase.op,
             bs_bytes: phase.bs_bytes,
             io: phase.io.clone(),

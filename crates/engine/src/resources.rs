@@ -121,15 +121,3 @@ impl Usage {
         }
     }
 }
-
-/// What several threads used together.
-pub(crate) fn sum_usage(usages: impl Iterator<Item = WorkerUsage>) -> WorkerUsage {
-    usages.fold(WorkerUsage::default(), |sum, one| WorkerUsage {
-        user_ns: sum.user_ns + one.user_ns,
-        system_ns: sum.system_ns + one.system_ns,
-        minor_faults: sum.minor_faults + one.minor_faults,
-        major_faults: sum.major_faults + one.major_faults,
-        voluntary_switches: sum.voluntary_switches + one.voluntary_switches,
-        involuntary_switches: sum.involuntary_switches + one.involuntary_switches,
-    })
-}

@@ -68,7 +68,10 @@ pub(crate) struct Latency {
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct ThreadContext {
+    /// Its number among those of all ranks.
     pub thread: u32,
+    /// Whether it opens the start barrier of its rank.
+    pub leads: bool,
     pub op: Op,
     pub bs_bytes: u64,
     pub io: Io,
@@ -120,7 +123,7 @@ impl ThreadContext {
         barrier: &StartBarrier,
         work: impl FnOnce(&mut Self) -> Tally,
     ) -> ThreadOutcome {
-        let Some((before, started_ns)) = barrier.wait(self.thread == 0) else {
+        let Some((before, started_ns)) = barrier.wait(self.leads) else {
             return ThreadOutcome::default();
         };
         let tally = work(self);
@@ -197,10 +200,14 @@ pub(crate) struct StartBarrier {
 }
 
 impl StartBarrier {
-    /// A barrier for `threads` threads, of which one opens it.
-    pub fn new(threads: u32) -> Self {
+    /// A barrier for the threads of one rank, of which one opens it.
+    pub fn new(contexts: &[ThreadContext]) -> Self {
+        Self::of(contexts.len())
+    }
+
+    fn of(threads: usize) -> Self {
         Self {
-            others: threads.saturating_sub(1),
+            others: u32::try_from(threads.saturating_sub(1)).unwrap_or(u32::MAX),
             ready: AtomicU32::new(0),
             open: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
@@ -273,7 +280,7 @@ mod tests {
 
     #[test]
     fn no_thread_starts_before_all_wait() {
-        let barrier = StartBarrier::new(3);
+        let barrier = StartBarrier::of(3);
         let started = std::thread::scope(|scope| {
             let others = [0, 1].map(|_| scope.spawn(|| barrier.wait(false)));
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -287,7 +294,7 @@ mod tests {
 
     #[test]
     fn waiting_at_the_gate_is_not_used_by_the_phase() {
-        let barrier = StartBarrier::new(2);
+        let barrier = StartBarrier::of(2);
         let used_ns = |leader| {
             let before = barrier.wait(leader).unwrap().0;
             let used = Usage::now().since(&before);
@@ -307,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_phase_starts_no_thread() {
-        let barrier = StartBarrier::new(2);
+        let barrier = StartBarrier::of(2);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| barrier.wait(false));
             barrier.cancel();

@@ -84,6 +84,7 @@ impl Trial<'_> {
             dataset_seed: self.spec.seed.child("dataset", 0),
             warm_memory_bytes: 0,
             task,
+            rank: 0,
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
             handicap_ns: 0,

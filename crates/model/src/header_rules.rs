@@ -237,6 +237,7 @@ fn phase(field: &str, of: &Phase) -> Result<(), BrokenRule> {
     at_most(format!("{field}.bs_bytes"), of.bs_bytes, MAX_BYTES)?;
     at_most(format!("{field}.io.iodepth"), of.io.iodepth, MAX_WIDTH)?;
     at_most(format!("{field}.io.threads"), of.io.threads, MAX_WIDTH)?;
+    at_most(format!("{field}.io.ranks"), of.io.ranks, MAX_WIDTH)?;
     at_most(format!("{field}.io.ops"), of.io.ops.unwrap_or(0), MAX_OPS)?;
     at_most(format!("{field}.io.rwmixread_percent"), of.io.rwmixread_percent, 100)?;
     let Some(cycle) = &of.cycle else { return Ok(()) };
@@ -313,6 +314,10 @@ fn place(place: &RunPlace) -> Result<(), BrokenRule> {
         at_most(field("hz"), kernel.hz, MAX_WIDTH)?;
         short(field("level"), &kernel.level)?;
         no_nul(field("path"), &kernel.path)?;
+    }
+    at_most("place.hosts (their number)", place.hosts.len() as u64, MAX_WIDTH)?;
+    for (at, host) in place.hosts.iter().enumerate() {
+        short(format!("place.hosts[{at}]"), host)?;
     }
     no_nul("place.image_dir", &place.image_dir)
 }

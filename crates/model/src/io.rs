@@ -1,7 +1,9 @@
 //! How the calls of a phase are made: backend, depth, threads, and what is made durable meanwhile.
 
+use crate::split::piece;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -15,8 +17,11 @@ pub struct Io {
     pub iodepth: u32,
     /// What is made durable by the work itself, within `returned`.
     pub fsync: Fsync,
-    /// Threads that share the work; they start together.
+    /// Threads that share the work, those of all ranks; they start together.
     pub threads: u32,
+    /// Worker processes over which the threads are spread, here or on several hosts.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub ranks: u32,
     /// How they share it.
     pub sharing: Sharing,
     /// Number of ops of a random phase, over all threads; absent: each block once.
@@ -34,6 +39,7 @@ impl Default for Io {
             iodepth: 1,
             fsync: Fsync::None,
             threads: 1,
+            ranks: 1,
             sharing: Sharing::Own,
             ops: None,
             rwmixread_percent: 50,
@@ -47,6 +53,27 @@ impl Io {
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
+
+    /// The numbers of the threads that run in rank number `rank`: the ranks share them out as evenly
+    /// as they can, in order. Which files a thread works on is decided by its number alone, so that
+    /// several ranks touch those that one would.
+    #[must_use]
+    pub fn threads_of(&self, rank: u32) -> Range<u32> {
+        let cut = |rank: u32| {
+            let cut = piece(self.threads.into(), rank.into(), self.ranks.max(1).into());
+            u32::try_from(cut).unwrap_or(self.threads)
+        };
+        cut(rank)..cut(rank.saturating_add(1))
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde hands over")]
+fn is_one(ranks: &u32) -> bool {
+    *ranks == 1
 }
 
 /// Interface of the kernel.
@@ -102,3 +129,28 @@ pub enum Sharing {
 }
 
 names!(Sharing.name { Own = "own", Shared = "shared" });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_ranks_have_every_thread_once(threads in 1u32..2000, ranks in 1u32..2000) {
+            prop_assume!(ranks <= threads);
+            let io = Io { threads, ranks, ..Io::default() };
+            let all: Vec<u32> = (0..ranks).flat_map(|rank| io.threads_of(rank)).collect();
+            prop_assert_eq!(all, (0..threads).collect::<Vec<_>>());
+            let sizes = || (0..ranks).map(|rank| io.threads_of(rank).len());
+            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+        }
+    }
+
+    #[test]
+    fn one_rank_is_not_written() {
+        let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
+        assert!(one.get("ranks").is_none());
+        assert_eq!(serde_json::from_value::<Io>(one).unwrap().ranks, 1);
+    }
+}

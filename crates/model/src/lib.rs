@@ -57,6 +57,7 @@ pub mod job;
 pub mod op;
 pub mod outcome;
 pub mod phase;
+pub mod rank;
 pub mod record;
 pub mod run;
 pub mod safety;
@@ -80,8 +81,8 @@ pub mod work {
     pub use crate::phase::{Order, Phase, Workload};
     pub use crate::state::DatasetState;
     pub use crate::worker::{
-        CounterFile, CounterTexts, JobTask, ProgramReport, Task, ThreadReport, Tool, UserIds,
-        VerifyReport, WorkerReport, WorkerSays, WorkerSpec, WorkerUsage,
+        CounterFile, CounterTexts, HostHello, JobTask, ProgramReport, Task, ThreadReport, Tool,
+        UserIds, VerifyReport, WorkerReport, WorkerSays, WorkerSpec, WorkerUsage,
     };
 }
 

@@ -28,7 +28,7 @@ pub enum Outcome {
 }
 
 /// An op that failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpError {
     /// Number of the op within the phase, from 0; with several threads, within the thread's part.
     pub op_index: u64,

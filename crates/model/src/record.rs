@@ -11,6 +11,7 @@ use crate::job::Job;
 use crate::op::Op;
 pub use crate::outcome::{Notice, OpError, Outcome};
 use crate::phase::{Order, Phase};
+use crate::rank::RankReport;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
 use crate::worker::{ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
@@ -235,6 +236,9 @@ pub struct PhaseRecord {
     pub write_latency: Option<LatencyHistogram>,
     /// Each thread alone, where there were several.
     pub threads: Vec<ThreadReport>,
+    /// Each rank alone, where there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankReport>,
     /// What a program that did the work says of itself.
     pub program: Option<ProgramReport>,
     /// Counters from the phase's start to the end of each window.
@@ -315,6 +319,7 @@ impl PhaseRecord {
             latency: None,
             write_latency: None,
             threads: Vec::new(),
+            ranks: Vec::new(),
             program: None,
             windows: BTreeMap::new(),
             worker: WorkerUsage::default(),

@@ -67,6 +67,9 @@ pub struct RunPlace {
     /// Guest kernels that are files of the user's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_files: Vec<KernelFile>,
+    /// Hosts over which the ranks are spread, as ssh knows them; none: they all run here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 /// A guest kernel that is a file of the user's, as it was when the RUN began.

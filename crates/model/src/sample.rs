@@ -60,6 +60,34 @@ impl LatencyHistogram {
         quantiles.into_iter().take_while(move |_| count > 0).map(of)
     }
 
+    /// The ops of all `parts` in one histogram; `None` where there are none, or their buckets are of
+    /// different widths.
+    #[must_use]
+    pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?.clone();
+        let mut buckets: BTreeMap<u64, u64> = all.buckets.iter().copied().collect();
+        for part in parts {
+            if part.precision_bits != all.precision_bits {
+                return None;
+            }
+            // The shortest op of a histogram without ops is not 0 ns.
+            all.min_ns = match (buckets.is_empty(), part.buckets.is_empty()) {
+                (false, false) => all.min_ns.min(part.min_ns),
+                (true, false) => part.min_ns,
+                _ => all.min_ns,
+            };
+            all.max_ns = all.max_ns.max(part.max_ns);
+            all.sum_ns = all.sum_ns.wrapping_add(part.sum_ns);
+            for &(lower_ns, more) in &part.buckets {
+                let hits = buckets.entry(lower_ns).or_default();
+                *hits = hits.saturating_add(more);
+            }
+        }
+        all.buckets = buckets.into_iter().collect();
+        Some(all)
+    }
+
     /// The largest value that falls into the bucket starting at `lower_ns`.
     #[must_use]
     pub fn upper_ns(&self, lower_ns: u64) -> u64 {

@@ -34,6 +34,9 @@ pub struct WorkerSpec {
     pub dataset_seed: Seed,
     /// What to do.
     pub task: Task,
+    /// Which of the ranks of a phase this worker is, from 0.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub rank: u32,
     /// Anonymous memory to touch and give back before `go`, bytes (free page reporting).
     pub warm_memory_bytes: u64,
     /// Processors to run on; empty: wherever the kernel likes.
@@ -162,6 +165,13 @@ pub struct JobTask {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSays {
+    /// What the process is that speaks for a worker on another host; the first line of all.
+    Host(HostHello),
+    /// What `CLOCK_MONOTONIC` of that host was when the line `clock` came.
+    Clock {
+        /// The reading.
+        monotonic_ns: u64,
+    },
     /// Prepared; waiting for `go`.
     Ready,
     /// The canary loop has run.
@@ -183,6 +193,21 @@ pub enum WorkerSays {
     Verified(VerifyReport),
     /// Nothing could be done; says why.
     Refused(String),
+}
+
+/// A host that will work as a rank.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HostHello {
+    /// Its name, as it has it itself.
+    pub hostname: String,
+    /// Its boot; empty where the kernel does not tell.
+    pub boot_id: String,
+    /// Version of this program there.
+    pub version: String,
+    /// Its architecture: `x86_64`.
+    pub arch: String,
+    /// Its wall clock, ns since 1970.
+    pub unix_ns: u64,
 }
 
 /// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set
@@ -282,6 +307,19 @@ pub struct WorkerUsage {
     pub voluntary_switches: u64,
     /// Switches because its time was up.
     pub involuntary_switches: u64,
+}
+
+impl std::iter::Sum for WorkerUsage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), |sum, one| Self {
+            user_ns: sum.user_ns.saturating_add(one.user_ns),
+            system_ns: sum.system_ns.saturating_add(one.system_ns),
+            minor_faults: sum.minor_faults.saturating_add(one.minor_faults),
+            major_faults: sum.major_faults.saturating_add(one.major_faults),
+            voluntary_switches: sum.voluntary_switches.saturating_add(one.voluntary_switches),
+            involuntary_switches: sum.involuntary_switches.saturating_add(one.involuntary_switches),
+        })
+    }
 }
 
 /// Result of reading all contents again.

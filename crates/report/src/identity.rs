@@ -36,6 +36,7 @@ fn is_free_text(key: &str) -> bool {
             | "figures"
             | "hardware"
             | "hostname"
+            | "hosts"
             | "image_dir"
             | "mkfs_argv"
             | "path"
@@ -89,6 +90,9 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     let whole = || [value(header), value(&sessions), value(&records), value(&crash_runs)];
     let mut secrets = Secrets::default();
     secrets.add_host(&header.host.hostname);
+    for host in header.place.iter().flat_map(|place| &place.hosts) {
+        secrets.add_host(host);
+    }
     for part in &whole() {
         collect(part, false, &mut secrets);
     }

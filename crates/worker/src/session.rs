@@ -196,9 +196,10 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     let delay = InjectedDelay::from_ns(spec.handicap_ns);
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
-            let (seed, latency, sector_bytes) = (*seed, *latency, root.sector_bytes());
+            let (seed, latency, rank) = (*seed, *latency, spec.rank);
+            let sector_bytes = root.sector_bytes();
             let plain = Job::new(dataset, phase, seed, dataset_seed);
-            let job = Job { state, latency, sector_bytes, delay, ..plain };
+            let job = Job { state, latency, sector_bytes, delay, rank, ..plain };
             Ready::Phase(Box::new(Prepared::new(&job)?))
         }
         Task::Fio { job, section, lay_out } => {

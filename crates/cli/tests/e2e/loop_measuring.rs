@@ -102,6 +102,7 @@ fn work(root: &Path, task: Task, flush_device: Option<PathBuf>) -> Option<Worker
         state: DatasetState::default(),
         dataset_seed: Seed::from_number(1),
         task,
+        rank: 0,
         warm_memory_bytes: 0,
         cpus: Vec::new(),
         user: None,

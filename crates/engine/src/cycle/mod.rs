@@ -34,7 +34,7 @@ use crate::hist::Histogram;
 use crate::names::{FileNames, SiblingNames};
 use crate::op::cycle::{CycleContext, CycleEnv};
 use crate::outcome::{not_started, sync_error};
-use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
+use crate::resources::{close_own_descriptors, own_descriptors};
 use crate::stamp::{Contents, Span};
 use crate::threads::{Latency, Sizes};
 use disturb::Disturber;
@@ -195,7 +195,7 @@ impl Cycles {
             durable_monotonic_ns: all_durable.then(|| last(durable_ns)),
             ops: cycles.iter().map(|cycle| cycle.ops).sum(),
             asked_bytes: cycles.iter().map(|cycle| cycle.asked_bytes).sum(),
-            usage: sum_usage(usages.into_iter()),
+            usage: usages.into_iter().sum(),
             latency,
             error,
             cycles: Some(CyclesReport { cycles, skipped }),

@@ -14,6 +14,7 @@ mod failures;
 mod full;
 mod ops;
 mod phases;
+mod ranks;
 #[path = "../support/mod.rs"]
 mod support;
 mod uring_against_fio;

@@ -41,6 +41,7 @@ fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
         state: DatasetState::default(),
         dataset_seed: Seed::from_number(1),
         task,
+        rank: 0,
         warm_memory_bytes: 0,
         cpus: vec![],
         user,

@@ -65,6 +65,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         cpus: args.cpus.clone(),
         devices,
         kernel_files: kernel_files(&plan, &kernels),
+        hosts: Vec::new(),
     };
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent && !args.quiet && !findings.is_empty() {
