@@ -177,6 +177,9 @@ pub enum Command {
     /// A modelled disk, served to the kernel until standard input ends.
     #[command(hide = true, name = "vdisk_server")]
     VdiskServer,
+    /// Speaks for a worker between a runner on another host and this one; started by ssh.
+    #[command(hide = true, name = "rank-server")]
+    RankServer,
     /// One phase, from a spec on standard input to a report on standard output.
     #[command(hide = true)]
     Worker {

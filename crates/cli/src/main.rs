@@ -86,6 +86,7 @@ fn main() -> ExitCode {
             success(fsarena_places::guest::run_as_init(work).map_err(Into::into))
         }
         Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
+        Command::RankServer => commands::rank_server(),
         Command::Worker { parent } => commands::worker(parent),
     };
     done.unwrap_or_else(|error| {

@@ -46,7 +46,7 @@ pub(crate) fn phase(
 /// Where it has not.
 pub(crate) fn rank(phase: &Phase, rank: u32) -> Result<(), EngineError> {
     let io = &phase.io;
-    if rank < io.ranks && !io.threads_of(rank).is_empty() {
+    if rank < io.ranks && io.ranks <= io.threads {
         return Ok(());
     }
     let what = format!("rank {rank} of {} with {} thread(s) in all", io.ranks, io.threads);

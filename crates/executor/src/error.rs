@@ -32,6 +32,12 @@ impl From<WorkerFailure> for StepError {
     fn from(failure: WorkerFailure) -> Self {
         match failure {
             WorkerFailure::Stopped => Self::Stopped,
+            WorkerFailure::Rank { rank, host, failure } => match Self::from(*failure) {
+                Self::Failed { error, remedy } => {
+                    Self::Failed { error: format!("rank {rank} on {host}: {error}"), remedy }
+                }
+                Self::Stopped => Self::Stopped,
+            },
             WorkerFailure::Refused(reason) => {
                 let remedy = remedy_in(&reason).map(str::to_owned);
                 Self::Failed { error: reason, remedy }

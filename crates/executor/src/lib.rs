@@ -27,6 +27,8 @@ mod lateness;
 mod limit;
 mod measure;
 mod place;
+mod rank_server;
+mod ranks;
 mod real;
 mod reliever;
 mod source;
@@ -41,6 +43,7 @@ pub use context::blank_record;
 pub use crash::run_crash_task;
 pub use guest::run_guest_trial;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
+pub use rank_server::serve_rank;
 pub use trial::run_trial;
 
 use fsarena_model::record::TrialRecord;

@@ -13,6 +13,7 @@ use crate::drain::{Drain, DrainEnd};
 use crate::error::{StepError, errno_in, op_failure, unexpected};
 use crate::fault;
 use crate::limit::relief_notice;
+use crate::ranks::Ranks;
 use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
 use crate::tracing::Tracing;
@@ -21,11 +22,17 @@ use fsarena_metrics::{
     KernelThreads, Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, frequency_khz,
     processors, series,
 };
+use fsarena_model::rank::{RankReport, start_skew};
 use fsarena_model::record::{
-    CacheRecord, CacheState, Canary, Clocks, MemoryRecord, Notice, PhaseRecord, TaskCpu, Window,
+    CacheRecord, CacheState, Canary, Clocks, MemoryRecord, Notice, PhaseRecord, Rank, TaskCpu,
+    Window,
 };
+use fsarena_model::units::Nanos;
 use fsarena_model::work::{Backend, OpError, Phase, WorkerReport, WorkerSays};
 use std::collections::BTreeMap;
+
+/// Ranks that start further apart than this share of their phase are told of.
+const START_SKEW_SHARE: f64 = 0.01;
 
 impl Trial<'_> {
     pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
@@ -33,31 +40,36 @@ impl Trial<'_> {
         let is_first = self.record.phases.is_empty();
         let source = source.prepare(phase, self.chilled.as_ref(), is_first)?;
         let spec = self.timed_worker_spec(self.phase_task(phase, true), phase.op);
-        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        self.memory.add(worker.pid());
-        let mut watch = self.fs.watch(Some(worker.pid()));
+        let over = (phase.io.ranks, self.spec.hosts.as_slice());
+        let mut ranks = Ranks::start(self.program, &spec, over, self.stop)?;
+        let pids = ranks.pids();
+        pids.iter().for_each(|&pid| self.memory.add(pid));
+        // Of several it would be the counters of one.
+        let alone = <[u32; 1]>::try_from(pids.as_slice()).ok().map(|[pid]| pid);
+        let mut watch = self.fs.watch(alone);
         watch.memory_cgroup = self.memory.cgroup().map(|cgroup| cgroup.path().to_owned());
         let mut sources = Sources::open(&self.fs.roots, &watch)?;
         if phase.cycle.is_none() {
-            worker.read_when_durable(&sources.files())?;
+            ranks.read_when_durable(&sources.files())?;
         }
         let sampler = self.start_sampler(&watch)?;
         let mut account = self.accounts.start_trace(&self.fs, &mut self.record, &phase.name);
         let frequency = Frequency::read(&self.fs.roots);
-        let canary_before_ns = self.canary_ns(&mut worker)?;
+        let canary_before_ns = self.canary_ns(&mut ranks)?;
         let started_unix_ns = unix_ns();
         let kernel_threads = KernelThreads::find(self.host_proc);
         let before = sources.read()?;
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
         let readings = Readings { before, kernel_threads, sources: &mut sources };
         self.begin_lateness()?;
-        let mut worked = self.work(phase, &mut worker, readings, account.tracing())?;
+        let mut worked = self.work(phase, &mut ranks, readings, account.tracing())?;
         let lateness = self.lateness()?;
         let report = &mut worked.report;
         let drained = worked.drain.or_else(|failed| not_drained(failed, report))?;
         let sampled = sampler.map(|sampler| sampler.stop());
-        let canary_after_ns = self.canary_ns(&mut worker).ok().flatten();
-        drop(worker);
+        let canary_after_ns = self.canary_ns(&mut ranks).ok().flatten();
+        let rank_reports = ranks.take_reports();
+        drop(ranks);
         let cycle_events = worked.events.as_ref();
         account.map_at_end(&self.fs.work_root()?, cycle_events.map_or(&[], CycleEvents::starts));
         let syncs = reliever.map_or(0, MemoryReliever::stop);
@@ -70,6 +82,11 @@ impl Trial<'_> {
         let mut record =
             self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
         record.started_unix_ns = started_unix_ns;
+        self.record.notices.extend(start_skew_notice(&record, &rank_reports));
+        record.ranks.clone_from(&rank_reports);
+        if !rank_reports.is_empty() {
+            self.record.ranks = ranks_of_trial(phase, &rank_reports);
+        }
         record.canary =
             canary_before_ns.map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
         record.frequency_khz = frequency.mean_khz(&self.fs.roots);
@@ -90,24 +107,26 @@ impl Trial<'_> {
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;
-        report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))
+        let whose = failed_rank(&rank_reports);
+        let failed = |error| whose(op_failure(&error, phase, self.fs.inodes_free()));
+        report.error.map_or(Ok(()), |error| Err(failed(error)))
     }
 
     /// Length of a canary loop, ns. In virtual time the processor is free: it would say nothing,
     /// and its system calls would be most of those of a guest.
-    fn canary_ns(&self, worker: &mut ReadyWorker<'_>) -> Result<Option<u64>, StepError> {
+    fn canary_ns(&self, ranks: &mut Ranks<'_>) -> Result<Option<u64>, StepError> {
         if self.spec.target.is_virtual() {
             return Ok(None);
         }
-        Ok(Some(worker.canary()?))
+        Ok(ranks.canary()?)
     }
 
-    /// Lets the worker go, drains the file system as soon as its work is durable, and hears the
+    /// Lets the workers go, drains the file system as soon as its work is durable, and hears the
     /// result.
     fn work(
         &self,
         phase: &Phase,
-        worker: &mut ReadyWorker<'_>,
+        ranks: &mut Ranks<'_>,
         readings: Readings<'_>,
         mut tracing: Option<&mut Tracing>,
     ) -> Result<Worked, StepError> {
@@ -119,9 +138,10 @@ impl Trial<'_> {
             }
         };
         let worked = match &phase.cycle {
-            None => worker.go_until_durable().map(|said| (said, None)).map_err(StepError::from),
+            None => ranks.go_until_durable().map(|said| (said, None)).map_err(StepError::from),
             Some(_) => {
-                let went = run_cycles(&self.fs, worker, (&mut *sources, &before), &mut on_quiet);
+                let went =
+                    run_cycles(&self.fs, ranks.alone(), (&mut *sources, &before), &mut on_quiet);
                 went.map(|(said, events)| (said, Some(events)))
             }
         };
@@ -132,7 +152,7 @@ impl Trial<'_> {
         let drain = self.fs.drain();
         let end = sources.read()?;
         let said = match said {
-            WorkerSays::Durable => worker.hear(),
+            WorkerSays::Durable => ranks.hear(),
             other => Ok(other),
         };
         let said = said.map_err(|failed| self.memory.explain_death(failed.into()))?;
@@ -262,6 +282,51 @@ fn cache_notice(phase: &str, cache: &CacheRecord) -> Option<Notice> {
     let remedy = Some("end what drops caches, and run it again".to_owned());
     let measure = drops.map(|drops| drops as f64);
     Some(Notice { code: "caches-dropped".to_owned(), text, remedy, measure })
+}
+
+/// The ranks as the record of a trial has them.
+fn ranks_of_trial(phase: &Phase, reports: &[RankReport]) -> Vec<Rank> {
+    let of = |report: &RankReport| Rank {
+        hostname: report.hostname.clone(),
+        boot_id: report.boot_id.clone(),
+        threads: u32::try_from(phase.io.threads_of(report.rank).len()).unwrap_or(u32::MAX),
+    };
+    reports.iter().map(of).collect()
+}
+
+/// Says of the failure of a phase in which rank it was, where there are several.
+fn failed_rank(reports: &[RankReport]) -> impl Fn(StepError) -> StepError {
+    let failed = reports.iter().filter(|report| report.error.is_some());
+    let first = failed.min_by_key(|report| report.done_ns);
+    let whose = first.map(|first| format!("rank {} on {}: ", first.rank, first.hostname));
+    move |failure| match (failure, &whose) {
+        (StepError::Failed { error, remedy }, Some(whose)) => {
+            StepError::Failed { error: format!("{whose}{error}"), remedy }
+        }
+        (failure, _) => failure,
+    }
+}
+
+/// Says where the ranks did not start together: for a part of the phase some of them worked alone.
+fn start_skew_notice(record: &PhaseRecord, ranks: &[RankReport]) -> Option<Notice> {
+    let skew = start_skew(ranks)?;
+    let skew_ns = skew.offset_ns.unsigned_abs();
+    let share = skew_ns as f64 / record.clocks.returned_ns.max(1) as f64;
+    if share <= START_SKEW_SHARE {
+        return None;
+    }
+    let last = ranks.iter().max_by_key(|rank| rank.started_ns)?;
+    let text = format!(
+        "rank {} on {} started {} (\u{b1}{}) after the first in phase {}: {:.1} % of the phase",
+        last.rank,
+        last.hostname,
+        Nanos(skew_ns),
+        Nanos(skew.error_ns),
+        record.name,
+        share * 100.0
+    );
+    let remedy = "make the phase longer, or use at most as many ranks as the hosts have processors";
+    Some(Notice { measure: Some(share), ..Notice::new("start-skew", text, Some(remedy)) })
 }
 
 /// Says where the worker itself had to read pages of a disk within the clock. A program that is

@@ -1,18 +1,18 @@
 //! The wish to stop: heard on standard input, obeyed between steps and in the middle of a phase.
 //!
-//! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the worker that
-//! is being watched. The trial then unwinds through its teardown as always.
+//! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the workers that
+//! are being watched. The trial then unwinds through its teardown as always.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::BufRead;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
-/// Flag, and the worker to end when it is raised.
+/// Flag, and the workers to end when it is raised.
 #[derive(Debug, Default)]
 pub struct Stop {
     asked: AtomicBool,
-    worker: Mutex<Option<u32>>,
+    workers: Mutex<Vec<u32>>,
 }
 
 impl Stop {
@@ -22,7 +22,7 @@ impl Stop {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Asks for a stop and kills the watched worker.
+    /// Asks for a stop and kills the watched workers.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::SeqCst);
         self.kill_watched();
@@ -40,26 +40,29 @@ impl Stop {
         self.ask();
     }
 
-    /// Names the worker to kill on a stop.
+    /// Names a worker to kill on a stop.
     pub fn watch(&self, pid: u32) {
-        *self.worker.lock().expect("no holder of this lock panics") = Some(pid);
+        self.workers().push(pid);
         if self.asked() {
             self.kill_watched();
         }
     }
 
-    /// No worker is running.
-    pub fn unwatch(&self) {
-        *self.worker.lock().expect("no holder of this lock panics") = None;
+    /// A worker is about to be waited for: its number may soon be another process's.
+    pub fn unwatch(&self, pid: u32) {
+        self.workers().retain(|&watched| watched != pid);
     }
 
     fn kill_watched(&self) {
-        let worker = self.worker.lock().expect("no holder of this lock panics");
-        let pid = worker.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        if let Some(pid) = pid {
+        let workers = self.workers();
+        for pid in workers.iter().filter_map(|&pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
             // Gone already is as good.
             let _ = kill_process(pid, Signal::KILL);
         }
+    }
+
+    fn workers(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.workers.lock().expect("no holder of this lock panics")
     }
 }
 

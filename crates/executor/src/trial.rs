@@ -169,7 +169,10 @@ impl Trial<'_> {
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
         self.chilled = None;
         self.end_accounts(&format!("the untimed phase {}", phase.name))?;
-        let spec = self.worker_spec(self.phase_task(phase, false));
+        // All its threads in one worker: they touch the same files.
+        let mut whole = phase.clone();
+        whole.io.ranks = 1;
+        let spec = self.worker_spec(self.phase_task(&whole, false));
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.memory.add(worker.pid());
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);

@@ -31,6 +31,16 @@ pub enum WorkerFailure {
     /// A stop was asked for.
     #[error("interrupted")]
     Stopped,
+    /// One rank of several.
+    #[error("rank {rank} on {host}: {failure}")]
+    Rank { rank: u32, host: String, failure: Box<WorkerFailure> },
+}
+
+/// A worker of this program on this host, which ends with this process.
+pub(crate) fn local_command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(["worker", "--parent", &std::process::id().to_string()]);
+    command
 }
 
 /// A worker that has prepared everything and waits.
@@ -50,26 +60,59 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
     pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
-        let start =
-            |source| WorkerFailure::Start { program: program.display().to_string(), source };
+        let mut worker = Self::spawn(&mut local_command(program), stop)?;
+        worker.give(spec);
+        worker.wait_until_ready()?;
+        Ok(worker)
+    }
+
+    /// Starts `command`, which is a worker or speaks for one on another host.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn spawn(command: &mut Command, stop: &'a Stop) -> Result<Self, WorkerFailure> {
         let orphans = OrphanReaper::mark();
-        let mut child = Command::new(program)
-            .args(["worker", "--parent", &std::process::id().to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(start)?;
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = spawned.map_err(|source| {
+            let program = command.get_program().to_string_lossy().into_owned();
+            WorkerFailure::Start { program, source }
+        })?;
         stop.watch(child.id());
         let input = child.stdin.take().expect("stdin was piped");
         let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
-        let mut worker = Self { child, input, output, stop, orphans, line: String::new() };
+        Ok(Self { child, input, output, stop, orphans, line: String::new() })
+    }
+
+    /// Hands it `spec`; whether that has come to it is heard of when it is ready.
+    pub(crate) fn give(&mut self, spec: &WorkerSpec) {
         let text = serde_json::to_string(spec).expect("a spec is plain data");
-        // A worker that died already is heard of by the read below.
-        let _ = writeln!(worker.input, "{text}");
-        match worker.hear()? {
-            WorkerSays::Ready => Ok(worker),
+        let _ = writeln!(self.input, "{text}");
+    }
+
+    /// Waits until it has prepared everything.
+    ///
+    /// # Errors
+    /// When it refuses the spec, dies, or a stop is asked for.
+    pub(crate) fn wait_until_ready(&mut self) -> Result<(), WorkerFailure> {
+        match self.hear()? {
+            WorkerSays::Ready => Ok(()),
             other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
         }
+    }
+
+    /// What it answers to `line`.
+    ///
+    /// # Errors
+    /// When it dies or a stop is asked for.
+    pub(crate) fn ask(&mut self, line: &str) -> Result<WorkerSays, WorkerFailure> {
+        let _ = writeln!(self.input, "{line}");
+        self.hear()
+    }
+
+    /// Where it is heard, for poll(2); nothing to wait for where a line is in already.
+    pub(crate) fn wait_for(&self) -> Option<PollFd<'_>> {
+        let is_in = !self.output.buffer().is_empty();
+        (!is_in).then(|| PollFd::new(self.output.get_ref(), PollFlags::IN))
     }
 
     /// Its process id.
@@ -109,8 +152,7 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it dies, says something else or a stop is asked for.
     pub fn canary(&mut self) -> Result<u64, WorkerFailure> {
-        let _ = self.input.write_all(b"canary\n");
-        match self.hear()? {
+        match self.ask("canary")? {
             WorkerSays::Canary { elapsed_ns } => Ok(elapsed_ns),
             other => Err(WorkerFailure::Ended(format!("it said {other:?} and was no canary"))),
         }
@@ -122,8 +164,7 @@ impl<'a> ReadyWorker<'a> {
     /// When it dies, refuses or a stop is asked for.
     pub fn read_when_durable(&mut self, files: &[CounterFile]) -> Result<(), WorkerFailure> {
         let text = serde_json::to_string(files).expect("a list of files is plain data");
-        let _ = writeln!(self.input, "{text}");
-        match self.hear()? {
+        match self.ask(&text)? {
             WorkerSays::Ready => Ok(()),
             other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
         }
@@ -193,7 +234,7 @@ impl<'a> ReadyWorker<'a> {
 
 impl Drop for ReadyWorker<'_> {
     fn drop(&mut self) {
-        self.stop.unwatch();
+        self.stop.unwatch(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.orphans.end();

@@ -59,10 +59,23 @@ pub struct TrialSpec {
     pub drain: Drain,
     /// User that the worker becomes; absent: it stays what the executor is.
     pub user: Option<UserIds>,
+    /// Hosts over which the ranks of phases are spread; none: they all run here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<RankHost>,
     /// Processors of the worker; empty: any.
     pub cpus: Vec<usize>,
     /// Leave the file system mounted or its image in place for inspection.
     pub keep: bool,
+}
+
+/// A host on which ranks work, in the same directory as here.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RankHost {
+    /// What it was called.
+    pub name: String,
+    /// The command that starts a process there which speaks for a worker.
+    pub argv: Vec<String>,
 }
 
 /// Which trial of which RUN.

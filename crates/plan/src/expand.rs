@@ -15,7 +15,7 @@ use crate::overrides::Overrides;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::scaled;
+use crate::workload::{scaled, with_ranks};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
@@ -63,6 +63,12 @@ pub fn expand(
     label(&mut contenders, &varies);
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
+    let workloads: Vec<Workload> = match overrides.ranks {
+        Some(ranks) => {
+            workloads.into_iter().map(|one| with_ranks(one, ranks)).collect::<Result<_, _>>()?
+        }
+        None => workloads,
+    };
     check_capacity(&experiment, &contenders, &workloads, rules, &mut not_run)?;
     let run = &experiment.run;
     let texts: Vec<&str> = crossed.iter().map(|one| one.entry.value.text.as_str()).collect();

@@ -269,6 +269,7 @@ fn phase(phase: &Phase) -> Keys {
     keys.put_unless("iodepth", io.iodepth, &plain.iodepth);
     keys.put_unless("fsync", io.fsync.name(), &plain.fsync.name());
     keys.put_unless("threads", io.threads, &plain.threads);
+    keys.put_unless("ranks", io.ranks, &plain.ranks);
     keys.put_unless("sharing", io.sharing.name(), &plain.sharing.name());
     keys.put_some("ops", io.ops);
     keys.put_unless("rwmixread", io.rwmixread_percent, &plain.rwmixread_percent);

@@ -20,6 +20,9 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
     let mut words: Vec<String> = Vec::new();
     if io.threads > 1 {
         words.push(format!("{} threads", io.threads));
+        if io.ranks > 1 {
+            words.push(format!("in {} ranks", io.ranks));
+        }
         words.push(sharing(op, io.sharing, dataset).to_owned());
     }
     match io.fsync {

@@ -4,6 +4,7 @@ use crate::journal::JournalError;
 use fsarena_devices::vet::WipeConsent;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
+use fsarena_model::spec::RankHost;
 use fsarena_store::{RunId, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -27,6 +28,8 @@ pub struct Request<'a> {
     pub state_dir: &'a Path,
     /// Block devices whose contents the user gave up.
     pub consents: &'a [WipeConsent],
+    /// Hosts over which the ranks of phases are spread; none: they all run here.
+    pub hosts: &'a [RankHost],
     /// Leave images and directories behind.
     pub keep: bool,
     /// How often the user has asked to stop.

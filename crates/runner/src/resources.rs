@@ -658,6 +658,7 @@ mod tests {
             program: Path::new("/nonexistent"),
             state_dir: &state_dir,
             consents: &[],
+            hosts: &[],
             keep: false,
             interrupts: &AtomicUsize::new(0),
         };

@@ -234,6 +234,7 @@ mod tests {
             predicted: None,
             drain: Drain::default(),
             user: None,
+            hosts: Vec::new(),
             cpus: Vec::new(),
             keep: false,
         }
@@ -257,6 +258,7 @@ mod tests {
             program: &program,
             state_dir: dir.path(),
             consents: &[],
+            hosts: &[],
             keep: false,
             interrupts: &interrupts,
         };

@@ -60,6 +60,7 @@ pub(crate) fn trial_spec(
         predicted,
         drain: fsarena_executor::fault::drain(),
         user: request.header.place.as_ref().and_then(|place| place.user),
+        hosts: request.hosts.to_vec(),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),
     }

@@ -92,6 +92,29 @@ pub struct RunArgs {
     // Not by clap's `env`: --resume would be refused wherever the variable is set.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub image_dir: Option<PathBuf>,
+    /// Spread every timed phase over N worker processes.
+    ///
+    /// Each has the threads that the workload names, and all together do the work of the phase
+    /// once: N ranks with one thread touch the files that one process with N threads does. With
+    /// --hosts it is the number over all hosts.
+    #[arg(long, value_name = "N", help_heading = WHERE, hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub ranks: Option<u32>,
+    /// Hosts on which the ranks work, by ssh: a,b,c or a file.
+    ///
+    /// Separated by commas, or a file with one on each line. --on names a directory of a file
+    /// system that this machine and all of them have in the same place. Without --ranks there is
+    /// one rank for each host. ssh must not ask for a password.
+    #[arg(long, value_name = "LIST|FILE", help_heading = WHERE, hide_short_help = true)]
+    pub hosts: Option<String>,
+    /// The ssh of --hosts with its options [default: ssh].
+    ///
+    /// Such as "ssh -F /etc/cluster.conf"; files by their absolute paths.
+    #[arg(long, value_name = "COMMAND", help_heading = WHERE, hide_short_help = true)]
+    pub ssh: Option<String>,
+    /// fsarena on the hosts of --hosts [default: fsarena].
+    #[arg(long, value_name = "PATH", help_heading = WHERE, hide_short_help = true)]
+    pub remote_program: Option<String>,
     /// CPUs to run the work on, such as 0 or 0,1.
     #[arg(
         long,
@@ -155,7 +178,7 @@ pub struct RunArgs {
     /// Resume an interrupted run: the latest, or RUN.
     ///
     /// It may also be one that failed. The experiment, --image-dir, --user and --cpus are those of
-    /// the RUN; --wipe must be given again. What it measured and could not store is stored first.
+    /// the RUN; --wipe and --hosts must be given again. What it measured and could not store is stored first.
     #[arg(
         long,
         value_name = "RUN",
@@ -168,7 +191,7 @@ pub struct RunArgs {
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap",
             "crash_runs", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
+            "image_dir", "user", "cpus", "ranks", "kernel", "dry_run", "install_tools", "title",
         ]
     )]
     pub resume: Option<String>,

@@ -43,6 +43,7 @@ use crate::context;
 use anyhow::{Context as _, Result};
 use fsarena_executor::{Namespaces, Outside, executor_inside, executor_outside};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -111,6 +112,14 @@ fn outlive_signals() -> Result<()> {
             .context("signals cannot be caught")?;
     }
     Ok(())
+}
+
+/// A rank on this host for a runner on another one.
+pub fn rank_server() -> Result<ExitCode> {
+    outlive_signals()?;
+    let (input, output) = (std::io::stdin(), std::io::stdout());
+    fsarena_executor::serve_rank(&context::program(), input.as_fd(), output.lock())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 pub fn worker(parent: Option<u32>) -> Result<ExitCode> {

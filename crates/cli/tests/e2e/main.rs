@@ -52,6 +52,7 @@ mod merge;
 mod plain_directory;
 mod programs;
 mod programs_bad;
+mod ranks;
 mod refused_alike;
 mod sudo_outputs;
 mod support;

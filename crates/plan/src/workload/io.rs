@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 /// Most threads of a phase.
 const MAX_THREADS: u64 = 1024;
+/// Most ranks of a phase.
+const MAX_RANKS: u64 = 1024;
 /// Most ops in flight in a thread: entries of a ring, far below the kernel's 32768.
 const MAX_IODEPTH: u64 = 4096;
 /// Most ops of a random phase.
@@ -58,9 +60,12 @@ pub(super) struct Keys {
     /// When what was written is made durable.
     #[schemars(example = &"file")]
     fsync: Option<At<Word<Fsync>>>,
-    /// Threads that do the phase together.
+    /// Threads that do the phase together, those of all ranks.
     #[schemars(example = 4)]
     threads: Option<At<Within<1, MAX_THREADS>>>,
+    /// Worker processes over which the threads are spread; without threads one each.
+    #[schemars(example = 4)]
+    ranks: Option<At<Within<1, MAX_RANKS>>>,
     /// Whether threads have directories and files of their own.
     #[schemars(example = &"shared")]
     sharing: Option<At<Word<Sharing>>>,
@@ -90,6 +95,7 @@ impl Keys {
         });
         put.key("fsync", &self.fsync, &mut io.fsync, |to| takes_fsync(op, to));
         put.key("threads", &self.threads, &mut io.threads, |_| true);
+        put.key("ranks", &self.ranks, &mut io.ranks, |_| true);
         put.key("sharing", &self.sharing, &mut io.sharing, |to| {
             to == Sharing::Own || takes_shared(op)
         });
@@ -131,6 +137,9 @@ pub(super) fn resolve(op: Op, mut io: Io, defaults: &Keys, own: &Keys, spans: &m
     }
     defaults.put(op, false, &mut io, spans);
     own.put(op, true, &mut io, spans);
+    if !spans.keys.contains_key("threads") {
+        io.threads = io.threads.max(io.ranks);
+    }
     io
 }
 

@@ -35,6 +35,10 @@ pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checke
     if phase.io.direct {
         direct(workload, number, spans)?;
     }
+    if phase.io.ranks > phase.io.threads {
+        let what = format!("{} ranks for {} thread(s)", phase.io.ranks, phase.io.threads);
+        return refuse(spans.key("ranks"), what, "`threads` is that of all ranks: raise it");
+    }
     if phase.io.threads > 1 {
         threads(set, phase, spans)?;
     }

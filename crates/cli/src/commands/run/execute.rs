@@ -12,6 +12,7 @@ use fsarena_executor::fault;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
+use fsarena_model::spec::RankHost;
 use fsarena_places::kernel::HeldKernel;
 use fsarena_runner::{Finished, Request, Resumed};
 use fsarena_store::{RunId, Store};
@@ -28,7 +29,7 @@ pub(super) fn execute(
     header: &RunHeader,
     resumed: Option<Resumed>,
     args: &RunArgs,
-    consents: &[WipeConsent],
+    (consents, hosts): (&[WipeConsent], &[RankHost]),
     db: Option<&Path>,
 ) -> Result<ExitCode> {
     let _held = hold_kernels(&header.plan)?;
@@ -40,6 +41,7 @@ pub(super) fn execute(
         program: &context::program(),
         state_dir: &context::state_dir()?,
         consents,
+        hosts,
         keep: args.keep,
         interrupts: &interrupts,
     };

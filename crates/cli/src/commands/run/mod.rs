@@ -2,6 +2,7 @@
 
 mod consent;
 mod execute;
+mod hosts;
 mod options;
 mod preflight;
 mod resume;
@@ -53,7 +54,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
     if args.dry_run {
         return dry_run(args, db, &checked.plan);
     }
-    let Checked { experiment, overrides, plan, image_dir, user, devices, kernels } = checked;
+    let Checked { experiment, overrides, plan, image_dir, user, devices, kernels, hosts } = checked;
     // Devices of contenders that were dropped are not touched.
     let identity_of = |path: &Path| devices.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
@@ -65,7 +66,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         cpus: args.cpus.clone(),
         devices,
         kernel_files: kernel_files(&plan, &kernels),
-        hosts: Vec::new(),
+        hosts: hosts.iter().map(|host| host.name.clone()).collect(),
     };
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent && !args.quiet && !findings.is_empty() {
@@ -82,7 +83,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         // A command that repeats the RUN must state the seed that was drawn.
         header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);
     }
-    execute(&header, None, args, &consents.wipe, db)
+    execute(&header, None, args, (&consents.wipe, &hosts), db)
 }
 
 /// Files of the user's that are kernels of trials.

@@ -1,5 +1,6 @@
 //! From the options of `fsarena run` to an experiment and what overrides it.
 
+use super::hosts;
 use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
@@ -55,6 +56,7 @@ pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Ov
         fallback_seed: context::unix_ns() % 1_000_000_000,
         crash_runs: args.crash_runs,
         scale: args.scale,
+        ranks: hosts::ranks(args)?,
         levels,
         sample_period: args.sample_period.clone(),
         account: args.account,

@@ -4,13 +4,14 @@
 //! Nothing is changed here, but that a RUN installs missing programs where that was asked for.
 
 use super::consent::{self, Consents};
-use super::{options, tools};
+use super::{hosts, options, tools};
 use crate::args::RunArgs;
 use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
+use fsarena_model::spec::RankHost;
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
@@ -32,6 +33,8 @@ pub(super) struct Checked {
     pub(super) devices: Vec<(PathBuf, DeviceIdentity)>,
     /// Guest kernels, with the files that devices name as such.
     pub(super) kernels: Kernels,
+    /// Hosts of the ranks; each has answered.
+    pub(super) hosts: Vec<RankHost>,
 }
 
 /// Reads and checks what was asked for.
@@ -72,7 +75,8 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
         check_runnable(&plan, ours)?;
     }
     check_database(&database)?;
-    Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels })
+    let hosts = hosts::of_run(args, &plan)?;
+    Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels, hosts })
 }
 
 /// The files that devices name as their kernels, which may be run: a kernel is a program. Those of

@@ -2,6 +2,7 @@
 
 use super::consent::{self, Consents, StoredCommands};
 use super::execute::{execute, program_sha256};
+use super::hosts;
 use super::preflight::check_paths;
 use crate::args::RunArgs;
 use crate::commands::open;
@@ -57,6 +58,7 @@ pub(super) fn run(
     check_image_dir(&rest, &place.image_dir)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
     consent::vet_devices(&rest, &consents.wipe, ours, true)?;
+    let hosts = hosts::of_stored(args, &rest, &place.hosts)?;
     let left = rest.schedule.len();
     let crash_runs = match crashes.slots.len() {
         0 => String::new(),
@@ -65,7 +67,7 @@ pub(super) fn run(
     say!("resuming RUN {run} ({}): {left} trials{crash_runs} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
-    execute(&header, Some(resumed), args, &consents.wipe, db)
+    execute(&header, Some(resumed), args, (&consents.wipe, &hosts), db)
 }
 
 /// The RUN to resume; it must not be running or done.

@@ -152,7 +152,13 @@ impl Live<'_> {
     }
 
     pub fn worker(&self) -> Option<Pid> {
-        self.env.fixture.processes().into_iter().find(|pid| runs_as(*pid, "worker"))
+        self.workers().first().copied()
+    }
+
+    /// All workers, on this host.
+    pub fn workers(&self) -> Vec<Pid> {
+        let processes = self.env.fixture.processes().into_iter();
+        processes.filter(|pid| runs_as(*pid, "worker")).collect()
     }
 
     /// Waits for its end.

@@ -1,0 +1,164 @@
+//! Hosts over which the ranks of a RUN are spread: which they are, and whether each can work.
+//!
+//! Every host is asked before anything is made: all in one go, since a list may be long.
+
+use crate::args::RunArgs;
+use crate::context::Usage;
+use anyhow::Result;
+use fsarena_hosts::{Ending, Host, HostList, Ssh};
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::run::RunPlan;
+use fsarena_model::spec::RankHost;
+use fsarena_model::visible;
+use fsarena_model::work::{HostHello, WorkerSays};
+use fsarena_process::cmd::{End, capture};
+use fsarena_process::limits::Limits;
+use std::process::Command;
+use std::time::Duration;
+
+/// The program on a host, where none is named.
+const PROGRAM: &str = "fsarena";
+/// Until a host has said what it is: a connection with its keys, and the start of a program.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(60);
+/// Clocks that differ by more are told of: dates in logs of the hosts cannot be compared.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
+
+/// Ranks of each timed phase: so many, or one for each host.
+///
+/// # Errors
+/// When the list of hosts is none, or there are more hosts than ranks.
+pub(super) fn ranks(args: &RunArgs) -> Result<Option<u32>> {
+    let Some(hosts) = &args.hosts else { return Ok(args.ranks) };
+    let hosts = list(hosts)?.as_slice().len();
+    match args.ranks {
+        Some(ranks) if (ranks as usize) < hosts => {
+            refuse!("--ranks {ranks}: fewer than the {hosts} hosts; name at least one for each")
+        }
+        Some(ranks) => Ok(Some(ranks)),
+        None => Ok(u32::try_from(hosts).ok()),
+    }
+}
+
+/// The hosts of a new RUN, each of which has answered.
+///
+/// # Errors
+/// When one cannot work as a rank, or the plan is not for several hosts.
+pub(super) fn of_run(args: &RunArgs, plan: &RunPlan) -> Result<Vec<RankHost>> {
+    let Some(named) = &args.hosts else {
+        if args.ssh.is_some() || args.remote_program.is_some() {
+            refuse!("--ssh and --remote-program are for --hosts; add it");
+        }
+        return Ok(Vec::new());
+    };
+    let is_directory = |device: &DeviceLevel| matches!(device, DeviceLevel::Directory { .. });
+    if !plan.contenders.iter().all(|contender| is_directory(&contender.levels.device)) {
+        refuse!(
+            "--hosts: ranks on several hosts work in a directory that all of them have; name one \
+             of a shared file system with --on DIR"
+        );
+    }
+    let ssh = match &args.ssh {
+        Some(text) => Ssh::parse(text).map_err(|error| Usage(format!("--ssh: {error}")))?,
+        None => Ssh::default(),
+    };
+    let program = args.remote_program.as_deref().unwrap_or(PROGRAM);
+    let list = list(named)?;
+    let hosts = list.as_slice();
+    let answers: Vec<Result<HostHello, String>> = std::thread::scope(|scope| {
+        let ssh = &ssh;
+        let ask = |host| scope.spawn(move || hello(ssh, host, program));
+        let asked: Vec<_> = hosts.iter().map(ask).collect();
+        let failed = || Err("the question to a host could not be asked".to_owned());
+        asked.into_iter().map(|thread| thread.join().unwrap_or_else(|_| failed())).collect()
+    });
+    let mut refused = Vec::new();
+    for (host, answer) in hosts.iter().zip(&answers) {
+        match answer.as_ref().map(|hello| check_hello(host, hello)) {
+            Ok(Ok(())) => {}
+            Ok(Err(sentence)) => refused.push(sentence),
+            Err(sentence) => refused.push(sentence.clone()),
+        }
+    }
+    if !refused.is_empty() {
+        refuse!("--hosts: {}", refused.join("\n"));
+    }
+    Ok(hosts.iter().map(|host| rank_host(&ssh, host, program)).collect())
+}
+
+/// The hosts of a stored RUN, which must be named again: a database does not decide what is
+/// connected to.
+///
+/// # Errors
+/// When they are not named, or are others.
+pub(super) fn of_stored(
+    args: &RunArgs,
+    rest: &RunPlan,
+    stored: &[String],
+) -> Result<Vec<RankHost>> {
+    let hosts = of_run(args, rest)?;
+    let names: Vec<&String> = hosts.iter().map(|host| &host.name).collect();
+    if names != stored.iter().collect::<Vec<_>>() {
+        let stored = visible::one_line(&stored.join(",")).into_owned();
+        match stored.as_str() {
+            "" => refuse!("--hosts: the RUN has its ranks on this host; leave it out"),
+            _ => refuse!("the RUN has its ranks on other hosts; name them again: --hosts {stored}"),
+        }
+    }
+    Ok(hosts)
+}
+
+fn list(named: &str) -> Result<HostList> {
+    Ok(HostList::from_option("--hosts", named).map_err(|error| Usage(error.to_string()))?)
+}
+
+/// A host with the command that starts a rank there.
+fn rank_host(ssh: &Ssh, host: &Host, program: &str) -> RankHost {
+    let argv = ssh.command_line(host, &[program, "rank-server"]);
+    RankHost { name: host.as_str().to_owned(), argv }
+}
+
+/// What a host says of itself, or in a sentence why it says nothing.
+fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
+    let argv = rank_host(ssh, host, program).argv;
+    let mut command = Command::new(&argv[0]);
+    command.args(&argv[1..]);
+    let captured = capture(&mut command, "", Limits::of_writer(), Some(HELLO_TIMEOUT), None)
+        .map_err(|error| format!("{}: cannot be started: {error}", ssh.program()))?;
+    let status = match captured.end {
+        End::Ended(status) => status,
+        _ => {
+            let seconds = HELLO_TIMEOUT.as_secs();
+            return Err(format!(
+                "{host}: no answer within {seconds} s; see that `ssh {host}` works"
+            ));
+        }
+    };
+    let first = captured.stdout.lines().next().unwrap_or_default();
+    match serde_json::from_str(first) {
+        Ok(WorkerSays::Host(hello)) => Ok(hello),
+        _ if status.success() => Err(format!(
+            "{host}: {} is another program, or another version of fsarena; it said {:?}",
+            visible::one_line(program),
+            first.chars().take(80).collect::<String>()
+        )),
+        _ => {
+            let ending = Ending::new(status, &captured.stderr, !captured.stdout.is_empty());
+            Err(ending.sentence(host, program))
+        }
+    }
+}
+
+/// Whether a host that has answered can work as a rank; a clock that is wrong is only told of.
+fn check_hello(host: &Host, hello: &HostHello) -> Result<(), String> {
+    let here = env!("CARGO_PKG_VERSION");
+    if hello.version != here {
+        let there = visible::one_line(&hello.version);
+        return Err(format!("{host}: fsarena {there} is there and {here} here; use one version"));
+    }
+    let difference_ns = hello.unix_ns.abs_diff(crate::context::unix_ns());
+    if u128::from(difference_ns) > CLOCK_DIFFERENCE.as_nanos() {
+        let difference = fsarena_model::units::Nanos(difference_ns);
+        say!("{host}: its date differs from ours by {difference}; lengths are not affected");
+    }
+    Ok(())
+}

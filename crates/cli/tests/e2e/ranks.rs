@@ -1,0 +1,194 @@
+//! Several ranks in one phase, on this host and on others. An ssh that starts its command here
+//! stands for other hosts: what is beyond the connection is the same.
+
+use crate::support::{TestEnv, assert_nothing_left};
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_store::Store;
+use fsarena_testkit::processes::state_of;
+use fsarena_testkit::write_script;
+use rustix::process::{Signal, kill_process};
+use std::time::{Duration, Instant};
+
+const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.01"];
+/// A worker that nobody waits for is gone after this.
+const SOON: Duration = Duration::from_secs(5);
+
+impl TestEnv {
+    /// An ssh that starts its command on this host; each host has its name in the environment.
+    fn near_ssh(&self) -> String {
+        let path = self.path("near-ssh");
+        let text = "while [ $# -gt 2 ]; do shift; done\n\
+                    case $1 in gone*) echo \"ssh: connect to host $1: No route to host\" >&2; \
+                    exit 255;; esac\n\
+                    export RANK_HOST=$1\nexec sh -c \"$2\"";
+        write_script(&path, text);
+        path.display().to_string()
+    }
+
+    /// `run` in a directory with ranks on these hosts.
+    fn on_hosts<'a>(&self, hosts: &'a str, ssh: &'a str, target: &'a str) -> Vec<&'a str> {
+        let program = crate::support::PROGRAM;
+        let on = ["run", "--runs", "1", "--seed", "1", "--on", target, "--hosts", hosts];
+        [&on[..], &["--ssh", ssh, "--remote-program", program], &SMALL].concat()
+    }
+}
+
+/// Each timed phase has the ranks, their sums are those of the phase, and all files hold what one
+/// process would have written.
+fn assert_ranks(record: &TrialRecord, hosts: &[&str]) {
+    assert_eq!(record.outcome, Outcome::Done, "{:?}", record.notices);
+    assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+    for phase in &record.phases {
+        let names: Vec<&str> = phase.ranks.iter().map(|rank| rank.hostname.as_str()).collect();
+        assert_eq!(names, hosts, "{}", phase.name);
+        assert_eq!(phase.threads.len(), phase.io.threads as usize, "{}", phase.name);
+        assert_eq!(phase.ranks.iter().map(|rank| rank.ops).sum::<u64>(), phase.ops);
+        assert!(phase.ranks.iter().all(|rank| rank.ops > 0), "{}", phase.name);
+        let last_ns = phase.ranks.iter().map(|rank| rank.done_ns).max();
+        assert_eq!(last_ns, Some(phase.clocks.returned_ns), "{}", phase.name);
+        let durable_ns = phase.ranks.iter().map(|rank| rank.durable_ns.unwrap()).max();
+        assert_eq!(durable_ns, phase.clocks.durable_ns, "{}", phase.name);
+        let counted = phase.latency.as_ref().map(|latency| latency.count());
+        assert_eq!(counted, Some(phase.ops), "{}", phase.name);
+    }
+}
+
+#[test]
+fn ranks_share_a_phase_on_this_host() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let args = [&["--on", &target, "--ranks", "3", "--verify"], &SMALL[..]].concat();
+    env.run_once(&args).good();
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    let here = record.ranks[0].hostname.clone();
+    assert_ranks(&record, &[&here, &here, &here]);
+    let one_clock = |phase: &fsarena_model::record::PhaseRecord| {
+        phase.ranks.iter().all(|rank| rank.clock == Default::default())
+    };
+    assert!(record.phases.iter().all(one_clock));
+}
+
+#[test]
+fn ranks_of_an_experiment_file() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let text = |io: &str| {
+        format!(
+            "schema = 1\nname = \"r\"\n[run]\nblocks = 1\n[factors]\ndevice = \"{target}\"\n\
+             cache = \"warm\"\n[[workload]]\nname = \"w\"\nfiles = 40\ndirs = 4\nsize = \"1 KiB\"\n\
+             {io}\nphases = [\"create\", \"read\"]\n"
+        )
+    };
+    let file = env.write("r.toml", &text("ranks = 2\nthreads = 4"));
+    env.run(&["run", &file, "--verify"]).good();
+    let record = env.records(1).remove(0);
+    assert_eq!((record.phases[0].io.ranks, record.phases[0].io.threads), (2, 4));
+    assert_eq!((record.phases[0].ranks.len(), record.phases[0].threads.len()), (2, 4));
+    let file = env.write("r.toml", &text("ranks = 2\nthreads = 1"));
+    env.run(&["run", &file]).code(2).says(&["r.toml:", "2 ranks for 1 thread(s)"]);
+    let cycles = ["run", "--workload", "cycle", "--on", &target, "--ranks", "2"];
+    env.run(&cycles).code(2).says(&["--ranks", "cycles are one process's"]);
+}
+
+#[test]
+fn ranks_on_other_hosts_have_a_clock_with_its_error() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let args = [&env.on_hosts("a,b", &ssh, &target)[..], &["--ranks", "4", "--verify"]].concat();
+    env.run(&args).good();
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    assert_ranks(&record, &["a", "a", "b", "b"]);
+    for rank in record.phases.iter().flat_map(|phase| &phase.ranks) {
+        // It is one clock: what was found is within the error that is stated.
+        assert!(rank.clock.error_ns > 0, "{:?}", rank.clock);
+        assert!(rank.clock.offset_ns.unsigned_abs() <= rank.clock.error_ns, "{:?}", rank.clock);
+        assert_eq!(rank.boot_id, record.ranks[0].boot_id);
+    }
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let place = store.header(env.runs()[0].id).unwrap().place.unwrap();
+    assert_eq!(place.hosts, ["a", "b"]);
+}
+
+#[test]
+fn hosts_that_cannot_work_are_named_before_anything_is_made() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let refused = |hosts: &str, more: &[&str], words: &[&str]| {
+        let args = [&env.on_hosts(hosts, &ssh, &target)[..], more].concat();
+        env.run(&args).code(2).says(words);
+    };
+    refused("a,gone1", &[], &["gone1: cannot be reached", "No route to host"]);
+    refused("a,-oProxyCommand=x", &[], &["begins with a dash"]);
+    refused("a,a", &[], &["\"a\" is named twice"]);
+    refused("a,b", &["--ranks", "1"], &["--ranks 1: fewer than the 2 hosts"]);
+    let run = ["run", "--on", &target, "--hosts", "a", "--ssh", &ssh];
+    let other = |program: &str, words: &[&str]| {
+        let args = [&run[..], &["--remote-program", program], &SMALL].concat();
+        env.run(&args).code(2).says(words);
+    };
+    other("/nonexistent/fsarena", &["a: there is no /nonexistent/fsarena"]);
+    other("true", &["a: true is another program"]);
+    other("echo", &["a: echo is another program"]);
+    let old = env.path("old-fsarena");
+    let hello =
+        r#"{"host":{"hostname":"x","boot_id":"","version":"0.0.1","arch":"x86_64","unix_ns":1}}"#;
+    write_script(&old, &format!("echo '{hello}'"));
+    other(&old.display().to_string(), &["a: fsarena 0.0.1 is there"]);
+    if crate::support::is_root() {
+        let on = ["run", "--fs", "ext4", "--on", "ram:64M", "--hosts", "a", "--ssh", &ssh];
+        env.run(&[&on[..], &SMALL].concat()).code(2).says(&["name one of a shared file system"]);
+    }
+    assert!(!env.db().exists() || env.runs().is_empty(), "no RUN has begun");
+    assert_nothing_left(&env);
+}
+
+/// A rank that dies ends the trial with its name, and takes the others with it.
+#[test]
+fn a_rank_that_dies_ends_the_trial() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let experiment = env.long_experiment("", &target, "dirs = 20\n");
+    let program = crate::support::PROGRAM;
+    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", program];
+    let mut live = env.start(&[&["run", &experiment][..], &hosts].concat());
+    live.wait_for("[1/2]");
+    let workers = live.poll("two ranks at work", |live| {
+        let workers = live.workers();
+        (workers.len() == 2).then_some(workers)
+    });
+    kill_process(workers[1], Signal::KILL).unwrap();
+    let ran = live.end();
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["rank", "on", "the worker ended without a result"]);
+    assert_nothing_left(&env);
+    assert!(matches!(env.records(1)[0].outcome, Outcome::Failed { .. }));
+}
+
+/// Nobody works on for a runner that is gone: not the far side of a connection either.
+#[test]
+fn ranks_end_with_the_connection() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let experiment = env.long_experiment("", &target, "dirs = 20\n");
+    let program = crate::support::PROGRAM;
+    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", program];
+    let mut live = env.start(&[&["run", &experiment][..], &hosts].concat());
+    live.wait_for("[1/2]");
+    let workers = live.poll("two ranks at work", |live| {
+        let workers = live.workers();
+        (workers.len() == 2).then_some(workers)
+    });
+    for executor in live.executors() {
+        let _ = kill_process(executor, Signal::KILL);
+    }
+    let since = Instant::now();
+    while workers.iter().any(|pid| state_of(*pid).is_some_and(|state| state != 'Z')) {
+        assert!(since.elapsed() < SOON, "a worker works on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(live);
+    env.run(&["list"]);
+    assert_nothing_left(&env);
+}

@@ -1,0 +1,119 @@
+//! A process that speaks for a worker on another host: it hands lines on and tells the clock.
+//!
+//! It is started there by ssh and has the connection for standard input and output. The worker is a
+//! child of its own and does the work as it does here; this process sleeps meanwhile. It watches
+//! its input, which closes when the connection or the runner is gone: then the worker is killed in
+//! the middle of whatever it does.
+
+use crate::context::unix_ns;
+use crate::worker::local_command;
+use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_model::work::{HostHello, WorkerSays};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, read};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+const PIECE_BYTES: usize = 64 << 10;
+/// A spec is the longest line of a runner, and far shorter.
+const LINE_MOST_BYTES: usize = 64 << 20;
+
+/// Speaks for one worker of `program` between `input` and `output` until either ends.
+///
+/// # Errors
+/// When the worker cannot be started, or one of the pipes fails.
+pub fn serve_rank(program: &Path, input: BorrowedFd<'_>, mut output: impl Write) -> io::Result<()> {
+    say(&mut output, &WorkerSays::Host(hello()))?;
+    let spawned = local_command(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut worker = Worker(spawned?);
+    let mut to_worker = worker.0.stdin.take().expect("stdin was piped");
+    let from_worker = worker.0.stdout.take().expect("stdout was piped");
+    let (mut line, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
+    loop {
+        let (runner_speaks, worker_speaks) = wait(input, &from_worker)?;
+        if runner_speaks {
+            let got = read_piece(input, &mut piece)?;
+            if got == 0 {
+                return Ok(());
+            }
+            line.extend_from_slice(&piece[..got]);
+            hand_on_lines(&mut line, &mut to_worker, &mut output)?;
+        }
+        if worker_speaks {
+            let got = read_piece(from_worker.as_fd(), &mut piece)?;
+            if got == 0 {
+                return Ok(());
+            }
+            output.write_all(&piece[..got])?;
+            output.flush()?;
+        }
+    }
+}
+
+/// Answers what is asked of this process and gives the worker the rest. A worker that is gone is
+/// heard of by reading.
+fn hand_on_lines(
+    line: &mut Vec<u8>,
+    to_worker: &mut ChildStdin,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    while let Some(end) = line.iter().position(|&byte| byte == b'\n') {
+        let rest = line.split_off(end + 1);
+        let one = std::mem::replace(line, rest);
+        if one == b"clock\n" {
+            say(output, &WorkerSays::Clock { monotonic_ns: monotonic_ns() })?;
+        } else {
+            let _ = to_worker.write_all(&one);
+        }
+    }
+    if line.len() > LINE_MOST_BYTES {
+        return Err(io::Error::other("a line without an end came in"));
+    }
+    Ok(())
+}
+
+/// Who has something to read, or has ended: the runner, the worker.
+fn wait(input: BorrowedFd<'_>, from_worker: &ChildStdout) -> io::Result<(bool, bool)> {
+    let mut pipes =
+        [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(from_worker, PollFlags::IN)];
+    match poll(&mut pipes, None) {
+        Ok(_) => {}
+        Err(Errno::INTR) => return Ok((false, false)),
+        Err(errno) => return Err(errno.into()),
+    }
+    Ok((!pipes[0].revents().is_empty(), !pipes[1].revents().is_empty()))
+}
+
+/// 0 at the end.
+fn read_piece(from: BorrowedFd<'_>, piece: &mut [u8]) -> io::Result<usize> {
+    Ok(rustix::io::retry_on_intr(|| read(from, &mut *piece))?)
+}
+
+fn say(output: &mut impl Write, says: &WorkerSays) -> io::Result<()> {
+    let text = serde_json::to_string(says).expect("what it says is plain data");
+    writeln!(output, "{text}")?;
+    output.flush()
+}
+
+fn hello() -> HostHello {
+    let here = host(&Roots::default());
+    HostHello {
+        hostname: here.hostname,
+        boot_id: here.boot_id,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        arch: here.architecture,
+        unix_ns: unix_ns(),
+    }
+}
+
+/// A worker that ends with this process's work for it.
+struct Worker(Child);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,364 @@
+//! The workers of a timed phase: one, or several ranks that share it, here or on other hosts.
+//!
+//! All are made ready, then all are let go one right after the other, then all are heard, whoever
+//! speaks first. A rank that dies ends the phase at once; one whose work fails ends the others, and
+//! what was heard so far is the report.
+
+use crate::stop::Stop;
+use crate::worker::{ReadyWorker, WorkerFailure, local_command};
+use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
+use fsarena_model::spec::RankHost;
+use fsarena_model::split::piece;
+use fsarena_model::work::{CounterFile, HostHello, WorkerReport, WorkerSays, WorkerSpec};
+use rustix::event::poll;
+use rustix::io::Errno;
+use std::path::Path;
+use std::process::Command;
+
+/// How often a clock is asked for before and after a phase; the quickest answer counts.
+const CLOCK_READINGS: u32 = 64;
+/// Of a host far away it is fewer.
+const CLOCK_READINGS_NS: u64 = 200_000_000;
+
+/// The workers of a phase, in order of their numbers.
+pub(crate) struct Ranks<'a> {
+    ranks: Vec<Rank<'a>>,
+    reports: Vec<RankReport>,
+}
+
+/// One of them.
+struct Rank<'a> {
+    number: u32,
+    worker: ReadyWorker<'a>,
+    /// What it runs on, where that is another host.
+    elsewhere: Option<Elsewhere>,
+    heard: Heard,
+}
+
+struct Elsewhere {
+    /// What the user calls it.
+    name: String,
+    hello: HostHello,
+    clock: ClockOffset,
+}
+
+enum Heard {
+    Nothing,
+    Durable,
+    Done(Box<WorkerReport>),
+}
+
+impl<'a> Ranks<'a> {
+    /// Starts as many ranks as `count` says, spread over `hosts` or else here, and waits until all
+    /// are ready.
+    ///
+    /// # Errors
+    /// When one cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
+    pub(crate) fn start(
+        program: &Path,
+        spec: &WorkerSpec,
+        (count, hosts): (u32, &[RankHost]),
+        stop: &'a Stop,
+    ) -> Result<Self, WorkerFailure> {
+        if count <= 1 && hosts.is_empty() {
+            let worker = ReadyWorker::start(program, spec, stop)?;
+            let alone = Rank { number: 0, worker, elsewhere: None, heard: Heard::Nothing };
+            return Ok(Self { ranks: vec![alone], reports: vec![] });
+        }
+        let mut ranks = Self { ranks: Vec::with_capacity(count as usize), reports: vec![] };
+        for number in 0..count {
+            let host = host_of(number, count, hosts);
+            let worker = ReadyWorker::spawn(&mut command(program, host), stop);
+            let name = host.map_or("this host", |host| host.name.as_str());
+            let worker = worker.map_err(|failure| of_rank(number, name, failure))?;
+            let elsewhere = host.map(|host| Elsewhere {
+                name: host.name.clone(),
+                hello: HostHello::default(),
+                clock: ClockOffset::default(),
+            });
+            ranks.ranks.push(Rank { number, worker, elsewhere, heard: Heard::Nothing });
+        }
+        // Each prepares itself while others do.
+        for rank in &mut ranks.ranks {
+            rank.worker.give(&rank.own_spec(spec, count));
+        }
+        ranks.each(Rank::get_ready)?;
+        Ok(ranks)
+    }
+
+    /// The one worker of a phase without other ranks.
+    pub(crate) fn alone(&mut self) -> &mut ReadyWorker<'a> {
+        &mut self.ranks[0].worker
+    }
+
+    /// Process ids of those that run here.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        let here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+        here.map(|rank| rank.worker.pid()).collect()
+    }
+
+    fn are_here(&self) -> bool {
+        self.ranks.iter().all(|rank| rank.elsewhere.is_none())
+    }
+
+    /// Has each open `files`, which it reads when its work is durable. Other hosts have counters of
+    /// their own.
+    ///
+    /// # Errors
+    /// As [`ReadyWorker::read_when_durable`].
+    pub(crate) fn read_when_durable(&mut self, files: &[CounterFile]) -> Result<(), WorkerFailure> {
+        if !self.are_here() {
+            return Ok(());
+        }
+        self.each(|rank| rank.worker.read_when_durable(files))
+    }
+
+    /// Has the first run the canary loop; `None` where none runs here.
+    ///
+    /// # Errors
+    /// As [`ReadyWorker::canary`].
+    pub(crate) fn canary(&mut self) -> Result<Option<u64>, WorkerFailure> {
+        if !self.are_here() {
+            return Ok(None);
+        }
+        self.alone().canary().map(Some)
+    }
+
+    /// Lets all go and waits until what they did is durable ([`WorkerSays::Durable`]), or for the
+    /// result of all.
+    ///
+    /// # Errors
+    /// When one dies or a stop is asked for.
+    pub(crate) fn go_until_durable(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        if let [alone] = self.ranks.as_mut_slice()
+            && alone.elsewhere.is_none()
+        {
+            return alone.worker.go_until_durable();
+        }
+        for rank in &mut self.ranks {
+            rank.worker.let_go();
+        }
+        let mut has_failed = false;
+        while !has_failed && self.ranks.iter().any(|rank| matches!(rank.heard, Heard::Nothing)) {
+            for number in self.who_speaks() {
+                has_failed |= self.ranks[number].hear()?;
+            }
+        }
+        if has_failed || !self.are_here() {
+            self.results(!has_failed)
+        } else {
+            Ok(WorkerSays::Durable)
+        }
+    }
+
+    /// The result of all that were durable.
+    ///
+    /// # Errors
+    /// As [`Self::go_until_durable`].
+    pub(crate) fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        match self.ranks.as_mut_slice() {
+            [alone] if alone.elsewhere.is_none() => alone.worker.hear(),
+            _ => self.results(true),
+        }
+    }
+
+    /// What each has done, once there is a result; nothing of one worker alone.
+    pub(crate) fn take_reports(&mut self) -> Vec<RankReport> {
+        std::mem::take(&mut self.reports)
+    }
+
+    /// The numbers of those that have something to say and were not heard to the end, after a wait.
+    fn who_speaks(&self) -> Vec<usize> {
+        let waiting = |rank: &&Rank<'_>| matches!(rank.heard, Heard::Nothing);
+        let waiting: Vec<&Rank<'_>> = self.ranks.iter().filter(waiting).collect();
+        let is_in: Vec<usize> = waiting
+            .iter()
+            .filter(|rank| rank.worker.wait_for().is_none())
+            .map(|rank| rank.number as usize)
+            .collect();
+        if !is_in.is_empty() {
+            return is_in;
+        }
+        let mut pipes: Vec<_> = waiting.iter().filter_map(|rank| rank.worker.wait_for()).collect();
+        match poll(&mut pipes, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            // What cannot be waited for is heard of by reading.
+            Err(_) => return waiting.iter().map(|rank| rank.number as usize).collect(),
+        }
+        let ready = waiting.iter().zip(&pipes).filter(|(_, pipe)| !pipe.revents().is_empty());
+        ready.map(|(rank, _)| rank.number as usize).collect()
+    }
+
+    /// The results of all as one; where one has failed, of those that were heard already.
+    fn results(&mut self, of_all: bool) -> Result<WorkerSays, WorkerFailure> {
+        if of_all {
+            self.each(Rank::hear_result)?;
+            self.each(Rank::set_clock)?;
+        }
+        let heard = self.ranks.iter_mut().filter_map(Rank::take_heard).collect();
+        let (report, reports) = merge(heard);
+        self.reports = reports;
+        Ok(WorkerSays::Done(Box::new(report)))
+    }
+
+    /// Does `what` to each, and says whose failure it was.
+    fn each(
+        &mut self,
+        mut what: impl FnMut(&mut Rank<'a>) -> Result<(), WorkerFailure>,
+    ) -> Result<(), WorkerFailure> {
+        for rank in &mut self.ranks {
+            what(rank).map_err(|failure| rank.of_it(failure))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ranks<'_> {
+    fn drop(&mut self) {
+        // Each is waited for by whoever started it: the last first, as each ends what came after.
+        while self.ranks.pop().is_some() {}
+    }
+}
+
+impl Rank<'_> {
+    /// Its spec as one of `count`. Processors, users and devices are named as they are here, which
+    /// says nothing of another host.
+    fn own_spec(&self, spec: &WorkerSpec, count: u32) -> WorkerSpec {
+        let mut own = WorkerSpec { rank: self.number, ..spec.clone() };
+        own.warm_memory_bytes /= u64::from(count.max(1));
+        if self.elsewhere.is_some() {
+            own.cpus.clear();
+            (own.user, own.flush_device, own.warm_memory_bytes) = (None, None, 0);
+        }
+        own
+    }
+
+    fn get_ready(&mut self) -> Result<(), WorkerFailure> {
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.hello = match self.worker.hear()? {
+                WorkerSays::Host(hello) => hello,
+                other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
+            };
+            elsewhere.check_version()?;
+        }
+        self.worker.wait_until_ready()?;
+        let before = self.read_clock()?;
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.clock = before;
+        }
+        Ok(())
+    }
+
+    /// Hears one line; whether the work of this rank has failed.
+    fn hear(&mut self) -> Result<bool, WorkerFailure> {
+        let said = self.worker.hear().map_err(|failure| self.of_it(failure))?;
+        self.heard = match said {
+            WorkerSays::Durable => Heard::Durable,
+            WorkerSays::Done(report) => Heard::Done(report),
+            other => {
+                let failure = WorkerFailure::Ended(format!("it answered {other:?}"));
+                return Err(self.of_it(failure));
+            }
+        };
+        Ok(matches!(&self.heard, Heard::Done(report) if report.error.is_some()))
+    }
+
+    fn hear_result(&mut self) -> Result<(), WorkerFailure> {
+        if matches!(self.heard, Heard::Done(_)) {
+            return Ok(());
+        }
+        match self.worker.hear()? {
+            WorkerSays::Done(report) => self.heard = Heard::Done(report),
+            other => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),
+        }
+        Ok(())
+    }
+
+    /// Sets the clock of its host for the time since it was read before.
+    fn set_clock(&mut self) -> Result<(), WorkerFailure> {
+        let after = self.read_clock()?;
+        if let Some(elsewhere) = &mut self.elsewhere {
+            elsewhere.clock = elsewhere.clock.over(after);
+        }
+        Ok(())
+    }
+
+    /// What its clock is to ours.
+    fn read_clock(&mut self) -> Result<ClockOffset, WorkerFailure> {
+        if self.elsewhere.is_none() {
+            return Ok(ClockOffset::default());
+        }
+        let mut best = ClockOffset { offset_ns: 0, error_ns: u64::MAX };
+        let until_ns = monotonic_ns().saturating_add(CLOCK_READINGS_NS);
+        for _ in 0..CLOCK_READINGS {
+            let asked_ns = monotonic_ns();
+            let WorkerSays::Clock { monotonic_ns: theirs_ns } = self.worker.ask("clock")? else {
+                return Err(WorkerFailure::Ended("it does not tell its clock".to_owned()));
+            };
+            let answered_ns = monotonic_ns();
+            let error_ns = answered_ns.saturating_sub(asked_ns).div_ceil(2);
+            if error_ns < best.error_ns {
+                let ours_ns = asked_ns.midpoint(answered_ns);
+                let offset_ns = ours_ns.wrapping_sub(theirs_ns).cast_signed();
+                best = ClockOffset { offset_ns, error_ns };
+            }
+            if answered_ns > until_ns {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    fn take_heard(&mut self) -> Option<HeardRank> {
+        let Heard::Done(report) = std::mem::replace(&mut self.heard, Heard::Nothing) else {
+            return None;
+        };
+        let (hostname, boot_id, clock) = match &self.elsewhere {
+            Some(there) => (there.name.clone(), there.hello.boot_id.clone(), there.clock),
+            None => {
+                let here = host(&Roots::default());
+                (here.hostname, here.boot_id, ClockOffset::default())
+            }
+        };
+        Some(HeardRank { rank: self.number, hostname, boot_id, clock, report: *report })
+    }
+
+    fn of_it(&self, failure: WorkerFailure) -> WorkerFailure {
+        let name = self.elsewhere.as_ref().map_or("this host", |there| there.name.as_str());
+        of_rank(self.number, name, failure)
+    }
+}
+
+impl Elsewhere {
+    fn check_version(&self) -> Result<(), WorkerFailure> {
+        let (there, here) = (&self.hello.version, env!("CARGO_PKG_VERSION"));
+        if there == here {
+            return Ok(());
+        }
+        let reason = format!("fsarena {there} is there and {here} here: use one version");
+        Err(WorkerFailure::Refused(reason))
+    }
+}
+
+fn of_rank(rank: u32, host: &str, failure: WorkerFailure) -> WorkerFailure {
+    match failure {
+        WorkerFailure::Stopped => WorkerFailure::Stopped,
+        failure => WorkerFailure::Rank { rank, host: host.to_owned(), failure: Box::new(failure) },
+    }
+}
+
+/// The host of rank `number`: hosts have runs of ranks, as even as can be.
+fn host_of(number: u32, count: u32, hosts: &[RankHost]) -> Option<&RankHost> {
+    let all = hosts.len() as u64;
+    let first = |host: u64| piece(count.into(), host, all.max(1));
+    (0..all).rev().find(|&host| first(host) <= number.into()).map(|host| &hosts[host as usize])
+}
+
+fn command(program: &Path, host: Option<&RankHost>) -> Command {
+    let Some(host) = host else { return local_command(program) };
+    let mut argv = host.argv.iter();
+    let mut command = Command::new(argv.next().map_or("", String::as_str));
+    command.args(argv);
+    command
+}
