@@ -32,6 +32,7 @@ pub mod settle;
 pub mod ssd;
 pub mod state_file;
 pub mod sysctl;
+mod thaw;
 pub mod vet;
 
 use fsarena_filesystems::{FsError, IllegalLevel};

@@ -3,8 +3,9 @@
 //! The descriptor of an attached device stays open, and the device has `LO_FLAGS_AUTOCLEAR`: when
 //! the process is killed, the kernel detaches it with the last descriptor or mount.
 
+use crate::TargetError;
 use crate::device_events::DeviceEvents;
-use crate::{TargetError, frozen};
+use crate::thaw::thaw;
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::{self, File};
 use std::io;
@@ -297,7 +298,7 @@ pub(crate) fn wait_detached(device: &Path, was: Option<&Path>) -> Result<(), Tar
     let mut thawed = None;
     while was.is_some() && backing_file(device).as_deref() == was {
         if thawed.is_none() && start.elapsed() >= THAW_AFTER {
-            thawed = Some(frozen::thaw(device));
+            thawed = Some(thaw(device));
             continue;
         }
         if start.elapsed() > DETACH_LIMIT {

@@ -202,10 +202,10 @@ pub(crate) struct StartBarrier {
 impl StartBarrier {
     /// A barrier for the threads of one rank, of which one opens it.
     pub fn new(contexts: &[ThreadContext]) -> Self {
-        Self::of(contexts.len())
+        Self::with_threads(contexts.len())
     }
 
-    fn of(threads: usize) -> Self {
+    fn with_threads(threads: usize) -> Self {
         Self {
             others: u32::try_from(threads.saturating_sub(1)).unwrap_or(u32::MAX),
             ready: AtomicU32::new(0),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn no_thread_starts_before_all_wait() {
-        let barrier = StartBarrier::of(3);
+        let barrier = StartBarrier::with_threads(3);
         let started = std::thread::scope(|scope| {
             let others = [0, 1].map(|_| scope.spawn(|| barrier.wait(false)));
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn waiting_at_the_gate_is_not_used_by_the_phase() {
-        let barrier = StartBarrier::of(2);
+        let barrier = StartBarrier::with_threads(2);
         let used_ns = |leader| {
             let before = barrier.wait(leader).unwrap().0;
             let used = Usage::now().since(&before);
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_cancelled_phase_starts_no_thread() {
-        let barrier = StartBarrier::of(2);
+        let barrier = StartBarrier::with_threads(2);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| barrier.wait(false));
             barrier.cancel();

@@ -1,9 +1,7 @@
 //! How the calls of a phase are made: backend, depth, threads, and what is made durable meanwhile.
 
-use crate::split::piece;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -52,18 +50,6 @@ impl Io {
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// The numbers of the threads that run in rank number `rank`: the ranks share them out as evenly
-    /// as they can, in order. Which files a thread works on is decided by its number alone, so that
-    /// several ranks touch those that one would.
-    #[must_use]
-    pub fn threads_of(&self, rank: u32) -> Range<u32> {
-        let cut = |rank: u32| {
-            let cut = piece(self.threads.into(), rank.into(), self.ranks.max(1).into());
-            u32::try_from(cut).unwrap_or(self.threads)
-        };
-        cut(rank)..cut(rank.saturating_add(1))
     }
 }
 
@@ -133,19 +119,6 @@ names!(Sharing.name { Own = "own", Shared = "shared" });
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_ranks_have_every_thread_once(threads in 1u32..2000, ranks in 1u32..2000) {
-            prop_assume!(ranks <= threads);
-            let io = Io { threads, ranks, ..Io::default() };
-            let all: Vec<u32> = (0..ranks).flat_map(|rank| io.threads_of(rank)).collect();
-            prop_assert_eq!(all, (0..threads).collect::<Vec<_>>());
-            let sizes = || (0..ranks).map(|rank| io.threads_of(rank).len());
-            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
-        }
-    }
 
     #[test]
     fn one_rank_is_not_written() {

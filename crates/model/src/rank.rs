@@ -170,7 +170,7 @@ pub fn start_skew(ranks: &[RankReport]) -> Option<ClockOffset> {
 mod tests {
     use super::*;
 
-    fn heard(rank: u32, start_ns: u64, done_ns: u64, offset_ns: i64) -> HeardRank {
+    fn rank_at(rank: u32, start_ns: u64, done_ns: u64, offset_ns: i64) -> HeardRank {
         let latency = LatencyHistogram {
             precision_bits: 7,
             buckets: vec![(100, 2), (200 + u64::from(rank), 1)],
@@ -197,7 +197,7 @@ mod tests {
     fn ranks_are_one_phase_from_the_first_start_to_the_last_end() {
         // The clock of rank 1 is 10 ms ahead: it started 20 ns after rank 0.
         let (all, ranks) =
-            merge(vec![heard(0, 1_000, 2_000, 0), heard(1, 11_020, 11_900, -10_000)]);
+            merge(vec![rank_at(0, 1_000, 2_000, 0), rank_at(1, 11_020, 11_900, -10_000)]);
         assert_eq!((all.start_monotonic_ns, all.returned_monotonic_ns), (1_000, 2_000));
         assert_eq!(all.durable_monotonic_ns, Some(2_050));
         assert_eq!((all.ops, all.asked_bytes, all.cpu_ns), (6, 60, Some(14)));
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn one_rank_that_is_not_durable_leaves_the_phase_without() {
-        let mut parts = vec![heard(0, 0, 10, 0), heard(1, 0, 20, 0)];
+        let mut parts = vec![rank_at(0, 0, 10, 0), rank_at(1, 0, 20, 0)];
         parts[1].report.durable_monotonic_ns = None;
         parts[1].report.latency = None;
         let error = OpError { op_index: 1, call: "write".to_owned(), ..OpError::default() };

@@ -60,8 +60,8 @@ impl LatencyHistogram {
         quantiles.into_iter().take_while(move |_| count > 0).map(of)
     }
 
-    /// The ops of all `parts` in one histogram; `None` where there are none, or their buckets are of
-    /// different widths.
+    /// The ops of all `parts` in one histogram; `None` where there are none, or their buckets are
+    /// of different widths.
     #[must_use]
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let mut parts = parts.into_iter();

@@ -4,8 +4,9 @@
 //! engine refuse both by what is counted here.
 
 use crate::dataset::Dataset;
-use crate::io::Sharing;
+use crate::io::{Io, Sharing};
 use crate::phase::Phase;
+use std::ops::Range;
 
 /// Where piece `thread` of `threads` begins in `all`.
 #[inline(always)]
@@ -14,6 +15,20 @@ pub fn piece(all: u64, thread: u64, threads: u64) -> u64 {
     // Not all * thread / threads: that can overflow.
     let (whole, rest) = (all / threads, all % threads);
     whole * thread + rest * thread / threads
+}
+
+impl Io {
+    /// The numbers of the threads that run in rank number `rank`: the ranks share them out as
+    /// evenly as they can, in order. Which files a thread works on is decided by its number alone,
+    /// so that several ranks touch those that one would.
+    #[must_use]
+    pub fn threads_of(&self, rank: u32) -> Range<u32> {
+        let cut = |rank: u32| {
+            let cut = piece(self.threads.into(), rank.into(), self.ranks.max(1).into());
+            u32::try_from(cut).unwrap_or(self.threads)
+        };
+        cut(rank)..cut(rank.saturating_add(1))
+    }
 }
 
 impl Dataset {
@@ -66,6 +81,19 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_ranks_have_every_thread_once(threads in 1u32..2000, ranks in 1u32..2000) {
+            prop_assume!(ranks <= threads);
+            let io = Io { threads, ranks, ..Io::default() };
+            let all: Vec<u32> = (0..ranks).flat_map(|rank| io.threads_of(rank)).collect();
+            prop_assert_eq!(all, (0..threads).collect::<Vec<_>>());
+            let sizes = || (0..ranks).map(|rank| io.threads_of(rank).len());
+            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+        }
+    }
     use crate::dataset::Distribution;
     use crate::io::Io;
     use crate::op::Op;

@@ -473,6 +473,16 @@ pub fn capture(
     Ok(Captured { end, broken_limit, stdout, stderr, elapsed_ns })
 }
 
+/// Runs program and arguments `argv` as [`capture`] does, with nothing on standard input.
+///
+/// # Errors
+/// As [`capture`], and when `argv` is empty.
+pub fn capture_argv(argv: &[String], limits: Limits, timeout: Duration) -> io::Result<Captured> {
+    let (program, args) =
+        argv.split_first().ok_or_else(|| io::Error::other("no program is named"))?;
+    capture(Command::new(program).args(args), "", limits, Some(timeout), None)
+}
+
 /// How a program was waited for.
 pub(crate) struct Waited {
     pub end: End,

@@ -178,7 +178,8 @@ pub struct RunArgs {
     /// Resume an interrupted run: the latest, or RUN.
     ///
     /// It may also be one that failed. The experiment, --image-dir, --user and --cpus are those of
-    /// the RUN; --wipe and --hosts must be given again. What it measured and could not store is stored first.
+    /// the RUN; --wipe and --hosts must be given again. What it measured and could not store is
+    /// stored first.
     #[arg(
         long,
         value_name = "RUN",

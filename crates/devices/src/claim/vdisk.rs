@@ -3,8 +3,8 @@
 //!
 //! The file system is mounted nowhere: it is held by a descriptor alone, as are the loop device and
 //! the connection to the process, so that whoever is killed leaves nothing but a file system that
-//! was frozen just then ([`crate::frozen`]). The process ends when this one does. When it ends first, the kernel answers everything that is outstanding with an
-//! error.
+//! was frozen just then ([`crate::frozen`]). The process ends when this one does. When it ends
+//! first, the kernel answers everything that is outstanding with an error.
 
 use super::facts;
 use super::kind::{Claimed, Held, Kind, Order, missing, our_name, write_existing, wrong_level};

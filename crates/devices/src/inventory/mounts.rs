@@ -2,8 +2,6 @@
 //! in any mount namespace that some process lives in.
 
 use super::attribute::{self, Unread};
-use super::identity::unread;
-use crate::TargetError;
 use crate::mountinfo::{self, MountEntry};
 use rustix::fs::{FileType, major, minor};
 use std::collections::BTreeSet;
@@ -108,13 +106,8 @@ pub(super) fn all(roots: &Roots) -> Result<Vec<Mount>, Unread> {
 ///
 /// # Errors
 /// As [`all`].
-pub(crate) fn is_mounted(
-    device: &Path,
-    number: (u32, u32),
-    roots: &Roots,
-) -> Result<bool, TargetError> {
-    let mounts = all(roots).map_err(|error| unread(device, &error))?;
-    Ok(mounts.iter().any(|mount| mount.is_on(device, number)))
+pub(crate) fn is_mounted(device: &Path, number: (u32, u32), roots: &Roots) -> Result<bool, Unread> {
+    Ok(all(roots)?.iter().any(|mount| mount.is_on(device, number)))
 }
 
 /// All lines: one that was left out could be the one that matters.

@@ -10,6 +10,7 @@ mod descriptions;
 mod devices;
 mod fio;
 mod guests;
+mod hosts;
 mod journals;
 mod kernel_files;
 mod options;
@@ -43,7 +44,9 @@ pub const TARGETS: &[Target] = &[
     guests::GUEST_DISK,
     guests::GUEST_PROGRAM,
     guests::GUEST_RECORD,
+    hosts::HOST_ANSWERS,
     kernel_files::HOST_FACTS,
+    hosts::HOST_LIST,
     fio::IMPORT_FIO,
     fio::IMPORT_HYPERFINE,
     crash_files::KEPT_STATE,
@@ -58,6 +61,7 @@ pub const TARGETS: &[Target] = &[
     runs::RUN_RECORD,
     runs::RUN_SHOWN,
     journals::RUN_SPOOL,
+    hosts::SSH_MESSAGES,
     kernel_files::TRACE_PAGE,
     journals::WATCH_JOURNAL,
     options::WIPE,

@@ -11,9 +11,8 @@ use fsarena_model::run::RunPlan;
 use fsarena_model::spec::RankHost;
 use fsarena_model::visible;
 use fsarena_model::work::{HostHello, WorkerSays};
-use fsarena_process::cmd::{End, capture};
+use fsarena_process::cmd::{End, capture_argv};
 use fsarena_process::limits::Limits;
-use std::process::Command;
 use std::time::Duration;
 
 /// The program on a host, where none is named.
@@ -120,9 +119,7 @@ fn rank_host(ssh: &Ssh, host: &Host, program: &str) -> RankHost {
 /// What a host says of itself, or in a sentence why it says nothing.
 fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
     let argv = rank_host(ssh, host, program).argv;
-    let mut command = Command::new(&argv[0]);
-    command.args(&argv[1..]);
-    let captured = capture(&mut command, "", Limits::of_writer(), Some(HELLO_TIMEOUT), None)
+    let captured = capture_argv(&argv, Limits::of_writer(), HELLO_TIMEOUT)
         .map_err(|error| format!("{}: cannot be started: {error}", ssh.program()))?;
     let status = match captured.end {
         End::Ended(status) => status,
