@@ -82,11 +82,7 @@ impl Trial<'_> {
         let mut record =
             self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
         record.started_unix_ns = started_unix_ns;
-        self.record.notices.extend(start_skew_notice(&record, &rank_reports));
-        record.ranks.clone_from(&rank_reports);
-        if !rank_reports.is_empty() {
-            self.record.ranks = ranks_of_trial(phase, &rank_reports);
-        }
+        self.add_ranks(phase, &mut record, &rank_reports);
         record.canary =
             canary_before_ns.map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
         record.frequency_khz = frequency.mean_khz(&self.fs.roots);
@@ -107,9 +103,17 @@ impl Trial<'_> {
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;
-        let whose = failed_rank(&rank_reports);
-        let failed = |error| whose(op_failure(&error, phase, self.fs.inodes_free()));
-        report.error.map_or(Ok(()), |error| Err(failed(error)))
+        let failed = |error| op_failure(&error, phase, self.fs.inodes_free());
+        report.error.map_or(Ok(()), |error| Err(of_failed_rank(failed(error), &rank_reports)))
+    }
+
+    /// Puts the ranks of a phase into its record and into that of the trial.
+    fn add_ranks(&mut self, phase: &Phase, record: &mut PhaseRecord, reports: &[RankReport]) {
+        self.record.notices.extend(start_skew_notice(record, reports));
+        record.ranks = reports.to_vec();
+        if !reports.is_empty() {
+            self.record.ranks = ranks_of_trial(phase, reports);
+        }
     }
 
     /// Length of a canary loop, ns. In virtual time the processor is free: it would say nothing,
@@ -294,14 +298,13 @@ fn ranks_of_trial(phase: &Phase, reports: &[RankReport]) -> Vec<Rank> {
     reports.iter().map(of).collect()
 }
 
-/// Says of the failure of a phase in which rank it was, where there are several.
-fn failed_rank(reports: &[RankReport]) -> impl Fn(StepError) -> StepError {
+/// The failure of a phase, with the rank in which it was, where there are several.
+fn of_failed_rank(failure: StepError, reports: &[RankReport]) -> StepError {
     let failed = reports.iter().filter(|report| report.error.is_some());
-    let first = failed.min_by_key(|report| report.done_ns);
-    let whose = first.map(|first| format!("rank {} on {}: ", first.rank, first.hostname));
-    move |failure| match (failure, &whose) {
-        (StepError::Failed { error, remedy }, Some(whose)) => {
-            StepError::Failed { error: format!("{whose}{error}"), remedy }
+    match (failure, failed.min_by_key(|report| report.done_ns)) {
+        (StepError::Failed { error, remedy }, Some(first)) => {
+            let error = format!("rank {} on {}: {error}", first.rank, first.hostname);
+            StepError::Failed { error, remedy }
         }
         (failure, _) => failure,
     }
