@@ -108,8 +108,8 @@ mod tests {
         read: |text| (!text.is_empty()).then(|| text.to_owned()),
     };
     /// Is read by the workload.
-    static RANKS: Shape = Shape {
-        key: "ranks",
+    static CLIENTS: Shape = Shape {
+        key: "clients",
         default: "1",
         acts_on: ActsOn::Work,
         read: |text| text.parse::<u32>().ok().filter(|n| *n > 0).map(|n| n.to_string()),
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn shapes_to_come_need_no_other_change() {
-        for shape in [&MODEL, &GUEST, &RANKS] {
+        for shape in [&MODEL, &GUEST, &CLIENTS] {
             factor::register(shape);
         }
         Cli::command().debug_assert();
-        let args = run_args(&["--model", "hdd-2007,ssd-2010", "--guest", "6.1", "--ranks=2,4"]);
+        let args = run_args(&["--model", "hdd-2007,ssd-2010", "--guest", "6.1", "--clients=2,4"]);
         let overrides = Overrides {
             fs: Some("ext4,tmpfs".to_owned()),
             on: vec!["loop:1G".to_owned()],
@@ -138,12 +138,12 @@ mod tests {
         assert_eq!(
             labels(&plan.contenders),
             [
-                "ext4 model=hdd-2007 ranks=2",
-                "ext4 model=hdd-2007 ranks=4",
-                "ext4 model=ssd-2010 ranks=2",
-                "ext4 model=ssd-2010 ranks=4",
-                "tmpfs ranks=2",
-                "tmpfs ranks=4",
+                "ext4 model=hdd-2007 clients=2",
+                "ext4 model=hdd-2007 clients=4",
+                "ext4 model=ssd-2010 clients=2",
+                "ext4 model=ssd-2010 clients=4",
+                "tmpfs clients=2",
+                "tmpfs clients=4",
             ]
         );
         let text = &experiment.text;
