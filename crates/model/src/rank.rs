@@ -89,6 +89,9 @@ pub struct HeardRank {
 /// it is only where all are. Counters are those of the rank that was durable last.
 #[must_use]
 pub fn merge(heard: Vec<HeardRank>) -> (WorkerReport, Vec<RankReport>) {
+    if heard.is_empty() {
+        return Default::default();
+    }
     let at = |one: &HeardRank, rank_ns: u64| one.clock.to_runner_ns(rank_ns);
     let start_ns = heard.iter().map(|one| at(one, one.report.start_monotonic_ns)).min();
     let start_ns = start_ns.unwrap_or_default();
