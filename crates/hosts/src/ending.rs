@@ -121,9 +121,9 @@ fn reason(stderr: &str) -> String {
     stderr.lines().rev().map(shown).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// A line as it is shown: nothing hidden, and not too long.
+/// A line as it is shown: nothing hidden, without a full stop, and not too long.
 fn shown(line: &str) -> String {
-    let line = visible::one_line(line.trim());
+    let line = visible::one_line(line.trim().trim_end_matches('.'));
     match line.char_indices().nth(REASON_CHARS) {
         None => line.into_owned(),
         Some((at, _)) => format!("{}…", &line[..at]),
@@ -165,10 +165,10 @@ mod tests {
     fn connections_that_end_too_early() {
         let lost = "Connection to a closed by remote host.\n";
         let text = sentence(255, lost, true);
-        assert_eq!(text, "a: the connection was lost: Connection to a closed by remote host.");
+        assert_eq!(text, "a: the connection was lost: Connection to a closed by remote host");
         // What the host has said before is no reason of ssh's.
         let denied = "Permission denied (x)\nTimeout, server a not responding.\n";
-        assert!(sentence(255, denied, true).ends_with("not responding."));
+        assert!(sentence(255, denied, true).ends_with("not responding"));
         let killed = Ending::new(ExitStatus::from_raw(9), "", true);
         assert_eq!(killed, Ending::Killed { signal: 9 });
     }

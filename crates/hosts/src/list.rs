@@ -36,14 +36,14 @@ impl Host {
         if name.len() > NAME_MAX_BYTES {
             return Err(format!("it is longer than {NAME_MAX_BYTES} bytes; no host is called so"));
         }
-        if host.starts_with('-') || name.starts_with('-') {
+        if name.split('@').any(|part| part.starts_with('-')) {
             return Err(
                 "it begins with a dash, and ssh would take it for an option; give the host \
                         another name in ssh_config(5)"
                     .to_owned(),
             );
         }
-        if host.is_empty() || user == Some("") {
+        if name.split('@').any(str::is_empty) {
             return Err("a name is missing; a user and a host are written ann@db1".to_owned());
         }
         let is_host = |c: char| c.is_ascii_alphanumeric() || "._-:%".contains(c);
@@ -218,6 +218,7 @@ mod tests {
             "-oProxyCommand=touch /tmp/x",
             "-oProxyCommand=x@a",
             "ann@-oProxyCommand=x",
+            "@-ann@b",
             "-l",
             "a b",
             "a;id",
