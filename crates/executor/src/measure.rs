@@ -45,7 +45,7 @@ impl Trial<'_> {
         let pids = ranks.pids();
         pids.iter().for_each(|&pid| self.memory.add(pid));
         // Of several it would be the counters of one.
-        let alone = <[u32; 1]>::try_from(pids.as_slice()).ok().map(|[pid]| pid);
+        let alone = if let [pid] = pids[..] { Some(pid) } else { None };
         let mut watch = self.fs.watch(alone);
         watch.memory_cgroup = self.memory.cgroup().map(|cgroup| cgroup.path().to_owned());
         let mut sources = Sources::open(&self.fs.roots, &watch)?;

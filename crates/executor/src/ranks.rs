@@ -7,15 +7,19 @@
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, local_command};
 use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
 use fsarena_model::split::piece;
 use fsarena_model::work::{CounterFile, HostHello, WorkerReport, WorkerSays, WorkerSpec};
 use rustix::event::poll;
 use rustix::io::Errno;
+use std::cell::LazyCell;
 use std::path::Path;
 use std::process::Command;
 
+/// In a failure of a rank here.
+const THIS_HOST: &str = "this host";
 /// How often a clock is asked for before and after a phase; the quickest answer counts.
 const CLOCK_READINGS: u32 = 64;
 /// Of a host far away it is fewer.
@@ -70,7 +74,7 @@ impl<'a> Ranks<'a> {
         for number in 0..count {
             let host = host_of(number, count, hosts);
             let worker = ReadyWorker::spawn(&mut command(program, host), stop);
-            let name = host.map_or("this host", |host| host.name.as_str());
+            let name = host.map_or(THIS_HOST, |host| host.name.as_str());
             let worker = worker.map_err(|failure| of_rank(number, name, failure))?;
             let elsewhere = host.map(|host| Elsewhere {
                 name: host.name.clone(),
@@ -142,7 +146,9 @@ impl<'a> Ranks<'a> {
         let mut has_failed = false;
         while !has_failed && self.ranks.iter().any(|rank| matches!(rank.heard, Heard::Nothing)) {
             for number in self.who_speaks() {
-                has_failed |= self.ranks[number].hear()?;
+                let rank = &mut self.ranks[number];
+                rank.hear().map_err(|failure| rank.of_it(failure))?;
+                has_failed |= rank.has_failed();
             }
         }
         if has_failed || !self.are_here() {
@@ -196,7 +202,8 @@ impl<'a> Ranks<'a> {
             self.each(Rank::hear_result)?;
             self.each(Rank::set_clock)?;
         }
-        let heard = self.ranks.iter_mut().filter_map(Rank::take_heard).collect();
+        let here = LazyCell::new(|| host(&Roots::default()));
+        let heard = self.ranks.iter_mut().filter_map(|rank| rank.take_heard(&here)).collect();
         let (report, reports) = merge(heard);
         self.reports = reports;
         Ok(WorkerSays::Done(Box::new(report)))
@@ -240,7 +247,9 @@ impl Rank<'_> {
                 WorkerSays::Host(hello) => hello,
                 other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
             };
-            elsewhere.check_version()?;
+            if let Some(why) = elsewhere.hello.version_difference(env!("CARGO_PKG_VERSION")) {
+                return Err(WorkerFailure::Refused(why));
+            }
         }
         self.worker.wait_until_ready()?;
         let before = self.read_clock()?;
@@ -250,27 +259,24 @@ impl Rank<'_> {
         Ok(())
     }
 
-    /// Hears one line; whether the work of this rank has failed.
-    fn hear(&mut self) -> Result<bool, WorkerFailure> {
-        let said = self.worker.hear().map_err(|failure| self.of_it(failure))?;
-        self.heard = match said {
-            WorkerSays::Durable => Heard::Durable,
-            WorkerSays::Done(report) => Heard::Done(report),
-            other => {
-                let failure = WorkerFailure::Ended(format!("it answered {other:?}"));
-                return Err(self.of_it(failure));
-            }
+    /// Hears one line: that its work is durable, which is said once, or its result.
+    fn hear(&mut self) -> Result<(), WorkerFailure> {
+        self.heard = match (&self.heard, self.worker.hear()?) {
+            (Heard::Nothing, WorkerSays::Durable) => Heard::Durable,
+            (_, WorkerSays::Done(report)) => Heard::Done(report),
+            (_, other) => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),
         };
-        Ok(matches!(&self.heard, Heard::Done(report) if report.error.is_some()))
+        Ok(())
+    }
+
+    /// Whether its work has ended with an error.
+    fn has_failed(&self) -> bool {
+        matches!(&self.heard, Heard::Done(report) if report.error.is_some())
     }
 
     fn hear_result(&mut self) -> Result<(), WorkerFailure> {
-        if matches!(self.heard, Heard::Done(_)) {
-            return Ok(());
-        }
-        match self.worker.hear()? {
-            WorkerSays::Done(report) => self.heard = Heard::Done(report),
-            other => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),
+        while !matches!(self.heard, Heard::Done(_)) {
+            self.hear()?;
         }
         Ok(())
     }
@@ -310,34 +316,21 @@ impl Rank<'_> {
         Ok(best)
     }
 
-    fn take_heard(&mut self) -> Option<HeardRank> {
+    /// Its report with what it ran on; `here` is read where that is this host.
+    fn take_heard<F: FnOnce() -> Host>(&mut self, here: &LazyCell<Host, F>) -> Option<HeardRank> {
         let Heard::Done(report) = std::mem::replace(&mut self.heard, Heard::Nothing) else {
             return None;
         };
         let (hostname, boot_id, clock) = match &self.elsewhere {
             Some(there) => (there.name.clone(), there.hello.boot_id.clone(), there.clock),
-            None => {
-                let here = host(&Roots::default());
-                (here.hostname, here.boot_id, ClockOffset::default())
-            }
+            None => (here.hostname.clone(), here.boot_id.clone(), ClockOffset::default()),
         };
         Some(HeardRank { rank: self.number, hostname, boot_id, clock, report: *report })
     }
 
     fn of_it(&self, failure: WorkerFailure) -> WorkerFailure {
-        let name = self.elsewhere.as_ref().map_or("this host", |there| there.name.as_str());
+        let name = self.elsewhere.as_ref().map_or(THIS_HOST, |there| there.name.as_str());
         of_rank(self.number, name, failure)
-    }
-}
-
-impl Elsewhere {
-    fn check_version(&self) -> Result<(), WorkerFailure> {
-        let (there, here) = (&self.hello.version, env!("CARGO_PKG_VERSION"));
-        if there == here {
-            return Ok(());
-        }
-        let reason = format!("fsarena {there} is there and {here} here: use one version");
-        Err(WorkerFailure::Refused(reason))
     }
 }
 

@@ -85,8 +85,12 @@ impl<'a> ReadyWorker<'a> {
 
     /// Hands it `spec`; whether that has come to it is heard of when it is ready.
     pub(crate) fn give(&mut self, spec: &WorkerSpec) {
-        let text = serde_json::to_string(spec).expect("a spec is plain data");
-        let _ = writeln!(self.input, "{text}");
+        self.say(&serde_json::to_string(spec).expect("a spec is plain data"));
+    }
+
+    /// A worker that has died already is heard of by reading.
+    fn say(&mut self, line: &str) {
+        let _ = writeln!(self.input, "{line}");
     }
 
     /// Waits until it has prepared everything.
@@ -105,7 +109,7 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it dies or a stop is asked for.
     pub(crate) fn ask(&mut self, line: &str) -> Result<WorkerSays, WorkerFailure> {
-        let _ = writeln!(self.input, "{line}");
+        self.say(line);
         self.hear()
     }
 
@@ -163,11 +167,8 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it dies, refuses or a stop is asked for.
     pub fn read_when_durable(&mut self, files: &[CounterFile]) -> Result<(), WorkerFailure> {
-        let text = serde_json::to_string(files).expect("a list of files is plain data");
-        match self.ask(&text)? {
-            WorkerSays::Ready => Ok(()),
-            other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
-        }
+        self.say(&serde_json::to_string(files).expect("a list of files is plain data"));
+        self.wait_until_ready()
     }
 
     /// Lets it go; what it says then is for [`Self::hear_within`].

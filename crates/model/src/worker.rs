@@ -8,6 +8,7 @@ use crate::phase::Phase;
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
 use crate::state::DatasetState;
+use crate::visible::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -208,6 +209,17 @@ pub struct HostHello {
     pub arch: String,
     /// Its wall clock, ns since 1970.
     pub unix_ns: u64,
+}
+
+impl HostHello {
+    /// Why it cannot work with a program of version `here`, in words; nothing where both are of
+    /// one version.
+    #[must_use]
+    pub fn version_difference(&self, here: &str) -> Option<String> {
+        let there = one_line(&self.version);
+        (there != here)
+            .then(|| format!("fsarena {there} is there and {here} here: use one version"))
+    }
 }
 
 /// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set

@@ -1,12 +1,12 @@
 //! Several ranks in one phase, on this host and on others. An ssh that starts its command here
 //! stands for other hosts: what is beyond the connection is the same.
 
-use crate::support::{TestEnv, assert_nothing_left};
+use crate::support::{Live, PROGRAM, TestEnv, assert_nothing_left};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_store::Store;
 use fsarena_testkit::processes::state_of;
 use fsarena_testkit::write_script;
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
 
 const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.01"];
@@ -27,9 +27,8 @@ impl TestEnv {
 
     /// `run` in a directory with ranks on these hosts.
     fn on_hosts<'a>(&self, hosts: &'a str, ssh: &'a str, target: &'a str) -> Vec<&'a str> {
-        let program = crate::support::PROGRAM;
         let on = ["run", "--runs", "1", "--seed", "1", "--on", target, "--hosts", hosts];
-        [&on[..], &["--ssh", ssh, "--remote-program", program], &SMALL].concat()
+        [&on[..], &["--ssh", ssh, "--remote-program", PROGRAM], &SMALL].concat()
     }
 }
 
@@ -144,20 +143,26 @@ fn hosts_that_cannot_work_are_named_before_anything_is_made() {
     assert_nothing_left(&env);
 }
 
-/// A rank that dies ends the trial with its name, and takes the others with it.
-#[test]
-fn a_rank_that_dies_ends_the_trial() {
-    let env = TestEnv::new();
+/// Two ranks on hosts of their own, in the middle of the phase of [`TestEnv::long_experiment`], and
+/// their workers.
+fn two_at_work(env: &TestEnv) -> (Live<'_>, Vec<Pid>) {
     let (target, ssh) = (env.make_dir("target"), env.near_ssh());
     let experiment = env.long_experiment("", &target, "dirs = 20\n");
-    let program = crate::support::PROGRAM;
-    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", program];
+    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
     let mut live = env.start(&[&["run", &experiment][..], &hosts].concat());
     live.wait_for("[1/2]");
     let workers = live.poll("two ranks at work", |live| {
         let workers = live.workers();
         (workers.len() == 2).then_some(workers)
     });
+    (live, workers)
+}
+
+/// A rank that dies ends the trial with its name, and takes the others with it.
+#[test]
+fn a_rank_that_dies_ends_the_trial() {
+    let env = TestEnv::new();
+    let (live, workers) = two_at_work(&env);
     kill_process(workers[1], Signal::KILL).unwrap();
     let ran = live.end();
     assert_ne!(ran.code, Some(0));
@@ -170,16 +175,7 @@ fn a_rank_that_dies_ends_the_trial() {
 #[test]
 fn ranks_end_with_the_connection() {
     let env = TestEnv::new();
-    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
-    let experiment = env.long_experiment("", &target, "dirs = 20\n");
-    let program = crate::support::PROGRAM;
-    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", program];
-    let mut live = env.start(&[&["run", &experiment][..], &hosts].concat());
-    live.wait_for("[1/2]");
-    let workers = live.poll("two ranks at work", |live| {
-        let workers = live.workers();
-        (workers.len() == 2).then_some(workers)
-    });
+    let (live, workers) = two_at_work(&env);
     for executor in live.executors() {
         let _ = kill_process(executor, Signal::KILL);
     }
@@ -191,4 +187,25 @@ fn ranks_end_with_the_connection() {
     drop(live);
     env.run(&["list"]);
     assert_nothing_left(&env);
+}
+
+/// A database does not decide what is connected to: the hosts are named again.
+#[test]
+fn a_run_on_hosts_is_resumed_with_its_hosts_alone() {
+    let env = TestEnv::new();
+    let (live, _) = two_at_work(&env);
+    live.signal(Signal::INT);
+    live.end().code(130);
+    assert_nothing_left(&env);
+    let ssh = env.near_ssh();
+    let resume = |hosts: &[&str]| env.run(&[&["run", "--resume"], hosts].concat());
+    resume(&[]).code(2).says(&["the RUN has its ranks on other hosts", "--hosts a,b"]);
+    let others = ["--hosts", "a,c", "--ssh", &ssh, "--remote-program", PROGRAM];
+    resume(&others).code(2).says(&["--hosts a,b"]);
+    let same = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
+    resume(&same).good();
+    assert_nothing_left(&env);
+    let hosts = env.records(1).into_iter().flat_map(|record| record.phases);
+    let hosts: Vec<_> = hosts.flat_map(|phase| phase.ranks).map(|rank| rank.hostname).collect();
+    assert_eq!(hosts, ["a", "b", "a", "b"]);
 }

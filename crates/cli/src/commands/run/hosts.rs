@@ -22,13 +22,22 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more are told of: dates in logs of the hosts cannot be compared.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
 
+/// The hosts that are named; read once, as the list may be a pipe.
+///
+/// # Errors
+/// When it is no list of hosts.
+pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
+    let list = args.hosts.as_deref().map(|named| HostList::from_option("--hosts", named));
+    Ok(list.transpose().map_err(|error| Usage(error.to_string()))?)
+}
+
 /// Ranks of each timed phase: so many, or one for each host.
 ///
 /// # Errors
-/// When the list of hosts is none, or there are more hosts than ranks.
-pub(super) fn ranks(args: &RunArgs) -> Result<Option<u32>> {
-    let Some(hosts) = &args.hosts else { return Ok(args.ranks) };
-    let hosts = list(hosts)?.as_slice().len();
+/// When there are more hosts than ranks.
+pub(super) fn ranks(args: &RunArgs, hosts: Option<&HostList>) -> Result<Option<u32>> {
+    let Some(hosts) = hosts else { return Ok(args.ranks) };
+    let hosts = hosts.as_slice().len();
     match args.ranks {
         Some(ranks) if (ranks as usize) < hosts => {
             refuse!("--ranks {ranks}: fewer than the {hosts} hosts; name at least one for each")
@@ -42,8 +51,12 @@ pub(super) fn ranks(args: &RunArgs) -> Result<Option<u32>> {
 ///
 /// # Errors
 /// When one cannot work as a rank, or the plan is not for several hosts.
-pub(super) fn of_run(args: &RunArgs, plan: &RunPlan) -> Result<Vec<RankHost>> {
-    let Some(named) = &args.hosts else {
+pub(super) fn of_run(
+    args: &RunArgs,
+    hosts: Option<&HostList>,
+    plan: &RunPlan,
+) -> Result<Vec<RankHost>> {
+    let Some(hosts) = hosts else {
         if args.ssh.is_some() || args.remote_program.is_some() {
             refuse!("--ssh and --remote-program are for --hosts; add it");
         }
@@ -61,8 +74,7 @@ pub(super) fn of_run(args: &RunArgs, plan: &RunPlan) -> Result<Vec<RankHost>> {
         None => Ssh::default(),
     };
     let program = args.remote_program.as_deref().unwrap_or(PROGRAM);
-    let list = list(named)?;
-    let hosts = list.as_slice();
+    let hosts = hosts.as_slice();
     let answers: Vec<Result<HostHello, String>> = std::thread::scope(|scope| {
         let ssh = &ssh;
         let ask = |host| scope.spawn(move || hello(ssh, host, program));
@@ -70,14 +82,8 @@ pub(super) fn of_run(args: &RunArgs, plan: &RunPlan) -> Result<Vec<RankHost>> {
         let failed = || Err("the question to a host could not be asked".to_owned());
         asked.into_iter().map(|thread| thread.join().unwrap_or_else(|_| failed())).collect()
     });
-    let mut refused = Vec::new();
-    for (host, answer) in hosts.iter().zip(&answers) {
-        match answer.as_ref().map(|hello| check_hello(host, hello)) {
-            Ok(Ok(())) => {}
-            Ok(Err(sentence)) => refused.push(sentence),
-            Err(sentence) => refused.push(sentence.clone()),
-        }
-    }
+    let checked = hosts.iter().zip(answers).map(|(host, answer)| check_hello(host, &answer?));
+    let refused: Vec<String> = checked.filter_map(Result::err).collect();
     if !refused.is_empty() {
         refuse!("--hosts: {}", refused.join("\n"));
     }
@@ -94,7 +100,7 @@ pub(super) fn of_stored(
     rest: &RunPlan,
     stored: &[String],
 ) -> Result<Vec<RankHost>> {
-    let hosts = of_run(args, rest)?;
+    let hosts = of_run(args, list(args)?.as_ref(), rest)?;
     let names: Vec<&String> = hosts.iter().map(|host| &host.name).collect();
     if names != stored.iter().collect::<Vec<_>>() {
         let stored = visible::one_line(&stored.join(",")).into_owned();
@@ -104,10 +110,6 @@ pub(super) fn of_stored(
         }
     }
     Ok(hosts)
-}
-
-fn list(named: &str) -> Result<HostList> {
-    Ok(HostList::from_option("--hosts", named).map_err(|error| Usage(error.to_string()))?)
 }
 
 /// A host with the command that starts a rank there.
@@ -147,10 +149,8 @@ fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
 
 /// Whether a host that has answered can work as a rank; a clock that is wrong is only told of.
 fn check_hello(host: &Host, hello: &HostHello) -> Result<(), String> {
-    let here = env!("CARGO_PKG_VERSION");
-    if hello.version != here {
-        let there = visible::one_line(&hello.version);
-        return Err(format!("{host}: fsarena {there} is there and {here} here; use one version"));
+    if let Some(why) = hello.version_difference(env!("CARGO_PKG_VERSION")) {
+        return Err(format!("{host}: {why}"));
     }
     let difference_ns = hello.unix_ns.abs_diff(crate::context::unix_ns());
     if u128::from(difference_ns) > CLOCK_DIFFERENCE.as_nanos() {

@@ -6,6 +6,7 @@ use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::{CorpusError, own};
 use fsarena_devices::inventory;
+use fsarena_hosts::HostList;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel;
@@ -15,7 +16,11 @@ use std::path::Path;
 /// What the options say, as text where a file has text.
 ///
 /// An experiment in guests needs no root; any other is done in a directory without it.
-pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Overrides> {
+pub(super) fn overrides(
+    args: &RunArgs,
+    named: Option<&Experiment>,
+    hosts: Option<&HostList>,
+) -> Result<Overrides> {
     let mut on = args.on.as_deref().map(targets).transpose()?.unwrap_or_default();
     let needs_root = !named.is_some_and(Experiment::is_virtual);
     if on.is_empty() && args.fs.is_none() && needs_root && !context::is_root() {
@@ -56,7 +61,7 @@ pub(super) fn overrides(args: &RunArgs, named: Option<&Experiment>) -> Result<Ov
         fallback_seed: context::unix_ns() % 1_000_000_000,
         crash_runs: args.crash_runs,
         scale: args.scale,
-        ranks: hosts::ranks(args)?,
+        ranks: hosts::ranks(args, hosts)?,
         levels,
         sample_period: args.sample_period.clone(),
         account: args.account,

@@ -43,7 +43,8 @@ pub(super) struct Checked {
 /// The first thing for which a RUN is refused.
 pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<Checked> {
     let named = args.experiment.as_deref().map(options::read_experiment).transpose()?;
-    let overrides = options::overrides(args, named.as_ref())?;
+    let named_hosts = hosts::list(args)?;
+    let overrides = options::overrides(args, named.as_ref(), named_hosts.as_ref())?;
     let experiment = match named {
         Some(named) => named,
         None => options::unnamed_experiment(args, &overrides)?,
@@ -75,7 +76,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
         check_runnable(&plan, ours)?;
     }
     check_database(&database)?;
-    let hosts = hosts::of_run(args, &plan)?;
+    let hosts = hosts::of_run(args, named_hosts.as_ref(), &plan)?;
     Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels, hosts })
 }
 
