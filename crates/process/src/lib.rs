@@ -19,6 +19,7 @@ pub mod guarded;
 pub mod limits;
 pub mod owner;
 pub mod partner;
+pub mod piped;
 pub mod resident;
 pub mod script;
 pub mod trust;

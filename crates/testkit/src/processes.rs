@@ -22,6 +22,12 @@ pub fn parent_of(pid: Pid) -> Option<Pid> {
     Pid::from_raw(fields(pid)?.split(' ').nth(1)?.parse().ok()?)
 }
 
+/// When it was started, in clock ticks since the boot; `None` where it is gone.
+#[must_use]
+pub fn start_ticks(pid: Pid) -> Option<u64> {
+    fields(pid)?.split(' ').nth(19)?.parse().ok()
+}
+
 /// `/proc/PID/stat` from the third field on; the second may have any characters in it.
 fn fields(pid: Pid) -> Option<String> {
     let text = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
@@ -38,6 +44,7 @@ mod tests {
         assert_eq!(parent_of(getpid()), getppid());
         assert!(matches!(state_of(getpid()), Some('R' | 'S')));
         assert!(!runs_as(getpid(), "worker"));
+        assert!(start_ticks(getpid()).is_some_and(|ticks| ticks > 0));
     }
 
     #[test]

@@ -34,6 +34,10 @@ const NEEDS: &[(&str, &str)] = &[
     ("mount", "mount"),
     ("losetup", "mount"),
     ("wipefs", "util-linux"),
+    // Hosts that are reached by ssh.
+    ("sshd", "openssh-server"),
+    ("ssh", "openssh-client"),
+    ("ip", "iproute2"),
     // The report is looked at.
     ("chromium", "chromium"),
 ];
