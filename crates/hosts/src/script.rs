@@ -24,6 +24,7 @@ printf '%s version %s\n' "$t" "$v"
 /// `send`.
 const INSTALL: &str = r#"
 t=$1; b=$2; h=$3; umask 077;
+printf '%s machine %s\n' "$t" "$(uname -sm)";
 d=${XDG_DATA_HOME:-$HOME/.local/share}/fsarena/bin; f=$d/$4;
 sum() { sha256sum <"$1" 2>/dev/null | cut -c1-64; };
 if [ -x "$f" ] && [ "$(sum "$f")" = "$h" ]; then printf '%s program %s\n' "$t" "$f"; exit 0; fi;
@@ -56,7 +57,7 @@ while [ $i -lt "$g" ] && kill -0 $r; do sleep 1; i=$((i+1)); done;
 kill -TERM $r; sleep 2; kill -KILL $r) <&3 >/dev/null 2>&1 & w=$!;
 exec 3<&-;
 while :; do wait $r; c=$?; kill -0 $r 2>/dev/null || break; done;
-kill $w 2>/dev/null;
+{ kill -KILL $w; wait $w; } 2>/dev/null;
 trap '' PIPE;
 f=$d/results.db;
 [ $c -lt 128 ] || [ $c -eq 130 ] || "$p" list --db "$f" >/dev/null 2>&1;
@@ -83,8 +84,8 @@ pub fn probe(token: &str, program: &str) -> Vec<String> {
 /// Copies a file of this many bytes and this SHA-256 (64 hex digits) to `fsarena/bin/NAME` in the
 /// user's data directory, readable by all (0755), in one step, in a directory of the user's own.
 ///
-/// Says [`crate::Answer::Send`] where it wants the file on standard input, to its end, and
-/// [`crate::Answer::Program`] when it is there.
+/// Says [`crate::Answer::Machine`], [`crate::Answer::Send`] where it wants the file on standard
+/// input, to its end, and [`crate::Answer::Program`] when it is there.
 #[must_use]
 pub fn install(token: &str, bytes: u64, sha256: &str, name: &str) -> Vec<String> {
     words(INSTALL, &[token, &bytes.to_string(), sha256, name])
@@ -188,17 +189,32 @@ mod tests {
         let words = install("T", bytes.len() as u64, &sum, "fsarena-1");
         let path = dir.path().join(".local/share/fsarena/bin/fsarena-1");
         let said = format!("T program {}\n", path.display());
-        let (code, out, _) = done(&words, dir.path(), &bytes[..10]);
+        // Without the line about the machine.
+        let done = |input: &[u8]| {
+            let (code, out, err) = done(&words, dir.path(), input);
+            (code, out.split_once('\n').unwrap().1.to_owned(), err)
+        };
+        let (code, out, _) = done(&bytes[..10]);
         assert_eq!((code, out.as_str()), (Some(1), "T send\n"), "cut off");
-        let (code, out, err) = done(&words, dir.path(), &[b'x'; 29]);
+        let (code, out, err) = done(&[b'x'; 29]);
         assert_eq!((code, out.as_str(), err.contains("changed")), (Some(1), "T send\n", true));
         assert_eq!(entries(path.parent().unwrap()), [""; 0], "nothing is left");
-        let (code, out, err) = done(&words, dir.path(), bytes);
+        let (code, out, err) = done(bytes);
         assert_eq!((code, out), (Some(0), format!("T send\n{said}")), "{err}");
         let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
         assert_eq!((mode & 0o777, fs::read(&path).unwrap()), (0o755, bytes.to_vec()));
         assert_eq!(entries(path.parent().unwrap()), ["fsarena-1"]);
-        assert_eq!(done(&words, dir.path(), b"").1, said, "it is there already");
+        assert_eq!(done(b"").1, said, "it is there already");
+    }
+
+    /// A script done by each shell that may be `sh`.
+    fn by_each_shell(words: &[String], check: impl Fn(&[String])) {
+        for shell in ["sh", "bash", "dash"] {
+            let is_there = Command::new(shell).args(["-c", ":"]).status().is_ok();
+            if is_there {
+                check(&[&[shell.to_owned()], &words[1..]].concat());
+            }
+        }
     }
 
     #[test]
@@ -208,20 +224,35 @@ mod tests {
                     echo said >&2; exit 4";
         let path = program(dir.path(), text);
         let words = run("T", &path, 6, &["--title", "it's $HOME"]);
-        let (code, out, err) = done_by_itself(&words, dir.path(), b"a = 1\nrest");
-        assert_eq!((code, err.as_str()), (Some(4), "said\n"), "{out}");
-        let lines: Vec<&str> = out.lines().collect();
-        let [directory, database, contents, ..] = lines[..] else { panic!("{out}") };
-        let own = directory.strip_prefix("T directory ").unwrap();
-        assert!(own.starts_with(&format!("{}/fsarena-fleet-", dir.path().display())), "{own}");
-        let wanted = format!(
-            "run|{own}/experiment.toml|--title|it's $HOME|--no-report|--db|{own}/results.db|a = 1"
-        );
-        assert_eq!(contents, wanted);
-        assert_eq!(database, format!("T database {}", wanted.len() + 1));
-        assert_eq!(entries(dir.path()).len(), 1, "the directory is removed");
-        let (code, out, _) = done(&words, dir.path(), b"a =");
-        assert_eq!((code, out.lines().count()), (Some(1), 1), "cut off");
+        by_each_shell(&words, |words| {
+            let (code, out, err) = done_by_itself(words, dir.path(), b"a = 1\nrest");
+            assert_eq!((code, err.as_str()), (Some(4), "said\n"), "{out}");
+            let lines: Vec<&str> = out.lines().collect();
+            let [directory, database, contents, ..] = lines[..] else { panic!("{out}") };
+            let own = directory.strip_prefix("T directory ").unwrap();
+            assert!(own.starts_with(&format!("{}/fsarena-fleet-", dir.path().display())), "{own}");
+            let wanted = format!(
+                "run|{own}/experiment.toml|--title|it's $HOME|--no-report|--db|{own}/results.db|\
+                 a = 1"
+            );
+            assert_eq!(contents, wanted);
+            assert_eq!(database, format!("T database {}", wanted.len() + 1));
+            assert_eq!(entries(dir.path()).len(), 1, "the directory is removed");
+            let (code, out, _) = done(words, dir.path(), b"a =");
+            assert_eq!((code, out.lines().count()), (Some(1), 1), "cut off");
+        });
+    }
+
+    /// The watcher may not have begun when it is to end.
+    #[test]
+    fn a_run_that_is_over_at_once_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = program(dir.path(), "exit 3");
+        by_each_shell(&run("T", &path, 0, &["quick"]), |words| {
+            for _ in 0..30 {
+                assert_eq!(done_by_itself(words, dir.path(), b"").0, Some(3));
+            }
+        });
     }
 
     #[test]
@@ -230,20 +261,23 @@ mod tests {
         let text = "for x; do f=$x; done; trap 'echo part >\"$f\"; exit 130' TERM; : >\"$f\"; \
                     while :; do sleep 0.05; done";
         let path = program(dir.path(), text);
-        let mut child = start(&run("T", &path, 0, &["quick"]), dir.path());
-        let begun = Instant::now();
-        while entries(dir.path()).iter().all(|name| {
-            !name.starts_with("fsarena-fleet") || !dir.path().join(name).join("results.db").exists()
-        }) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(child.try_wait().unwrap().is_none());
-        drop(child.stdin.take());
-        let ran = child.wait_with_output().unwrap();
-        assert_eq!(ran.status.code(), Some(130));
-        assert!(String::from_utf8(ran.stdout).unwrap().ends_with("database 5\npart\n"));
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        assert_eq!(entries(dir.path()).len(), 1, "the directory is removed");
+        by_each_shell(&run("T", &path, 0, &["quick"]), |words| {
+            let mut child = start(words, dir.path());
+            let begun = Instant::now();
+            while entries(dir.path()).iter().all(|name| {
+                !name.starts_with("fsarena-fleet")
+                    || !dir.path().join(name).join("results.db").exists()
+            }) {
+                assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            assert!(child.try_wait().unwrap().is_none());
+            drop(child.stdin.take());
+            let ran = child.wait_with_output().unwrap();
+            assert_eq!(ran.status.code(), Some(130));
+            assert!(String::from_utf8(ran.stdout).unwrap().ends_with("database 5\npart\n"));
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            assert_eq!(entries(dir.path()).len(), 1, "the directory is removed");
+        });
     }
 }

@@ -1,5 +1,5 @@
-//! Hosts that others reach by ssh, on this machine: network namespaces with an sshd each, behind one
-//! bridge, with names, homes and temporary directories of their own.
+//! Hosts that others reach by ssh, on this machine: network namespaces with an sshd each, behind
+//! one bridge, with names, homes, temporary directories and `/srv` of their own.
 //!
 //! Files and processes of all are those of this machine. What is made carries the number of its
 //! network: bridge `fsabN`, namespaces `fsahN-1`, …, addresses 10.77.N.1, …. It goes with the
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -25,6 +25,7 @@ pub struct TestHosts {
     dir: TempDir,
     network: u8,
     count: usize,
+    sshds: Vec<Child>,
 }
 
 impl TestHosts {
@@ -50,8 +51,9 @@ impl TestHosts {
         }
         remove_abandoned();
         let network = claim_network()?;
-        let dir = tempfile::Builder::new().prefix("fsarena-hosts-").tempdir_in("/var/tmp");
-        let hosts = Self { dir: dir.expect("a temporary directory"), network, count };
+        let dir = tempfile::Builder::new().prefix("fsarena-hosts-").tempdir_in(place());
+        let dir = dir.expect("a temporary directory");
+        let mut hosts = Self { dir, network, count, sshds: Vec::new() };
         hosts.bring_up();
         Ok(hosts)
     }
@@ -74,7 +76,8 @@ impl TestHosts {
         (0..self.count).map(|host| self.name(host)).collect::<Vec<_>>().join(",")
     }
 
-    /// Home directory of a host's root. Below it `tmp` has the temporary files.
+    /// Home directory of a host's root. Below it `tmp` has the temporary files, and `srv` is the
+    /// host's `/srv`.
     #[must_use]
     pub fn home(&self, host: usize) -> PathBuf {
         self.path(&self.name(host))
@@ -115,8 +118,8 @@ impl TestHosts {
         namespace(self.network, host)
     }
 
-    fn bring_up(&self) {
-        let (network, dir) = (self.network, self.dir.path().display());
+    fn bring_up(&mut self) {
+        let (network, dir) = (self.network, self.dir.path().display().to_string());
         let run = |text: &str| sh(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         fs::create_dir_all("/run/sshd").expect("the directory of sshd");
         run(&format!(
@@ -143,7 +146,8 @@ impl TestHosts {
             fs::write(self.path(name), text).expect("a file of the hosts");
         }
         for host in 0..self.count {
-            self.bring_up_host(host);
+            let sshd = self.bring_up_host(host);
+            self.sshds.push(sshd);
         }
         for host in 0..self.count {
             self.wait_for(host);
@@ -151,10 +155,12 @@ impl TestHosts {
     }
 
     /// A namespace with its link, and an sshd in it with names and directories of its own.
-    fn bring_up_host(&self, host: usize) {
+    fn bring_up_host(&self, host: usize) -> Child {
         let (name, space, network) = (self.name(host), self.namespace(host), self.network);
         let (home, dir) = (self.home(host), self.dir.path().display());
-        fs::create_dir_all(home.join("tmp")).expect("a directory of the host");
+        for own in ["tmp", "srv"] {
+            fs::create_dir_all(home.join(own)).expect("a directory of the host");
+        }
         fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).expect("a mode");
         let link = format!("fsav{network}-{}", host + 1);
         let made = sh(&format!(
@@ -167,6 +173,7 @@ impl TestHosts {
         made.unwrap_or_else(|error| panic!("{name}: {error}"));
         let script = format!(
             "hostname {name}; mount --bind {dir}/hosts /etc/hosts; mount --bind {home} /root
+             mount --bind {home}/srv /srv
              exec {SSHD} -f /dev/null -D -e -h {dir}/hostkey -o PidFile={dir}/{name}.pid \
              -o AuthorizedKeysFile={dir}/id.pub -o StrictModes=no -o UsePAM=no \
              -o PermitRootLogin=yes -o PasswordAuthentication=no -o PrintMotd=no \
@@ -180,8 +187,7 @@ impl TestHosts {
         command.args(["netns", "exec", &space, "unshare", "--uts", "--mount"]);
         command.args(["--propagation", "slave", "sh", "-c", &script]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        // It goes with its namespace; a zombie until the test ends.
-        command.spawn().expect("ip(8) starts");
+        command.spawn().expect("ip(8) starts")
     }
 
     fn wait_for(&self, host: usize) {
@@ -197,8 +203,20 @@ impl TestHosts {
 
 impl Drop for TestHosts {
     fn drop(&mut self) {
+        // Ends all of them.
         remove(self.network, self.count);
+        for sshd in &mut self.sshds {
+            let _ = sshd.wait();
+        }
     }
+}
+
+/// Where directories of hosts are: in memory, where programs can be run from there. Work of tests
+/// is not to wait for what others write.
+fn place() -> &'static str {
+    let flags = rustix::fs::statvfs("/dev/shm").map(|found| found.f_flag);
+    let is_fit = flags.is_ok_and(|flags| !flags.contains(rustix::fs::StatVfsMountFlags::NOEXEC));
+    if is_fit { "/dev/shm" } else { "/var/tmp" }
 }
 
 fn namespace(network: u8, host: usize) -> String {
