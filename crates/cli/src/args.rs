@@ -7,6 +7,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
 mod factors;
+mod fleet;
 mod kernel;
 mod machine;
 mod results;
@@ -18,6 +19,7 @@ mod safety_states;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use fleet::{FleetArgs, FleetCommand, FleetRunArgs};
 pub use kernel::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
 };
@@ -85,6 +87,8 @@ Results go to standard output, messages and progress to standard error.";
 pub enum Command {
     /// Run an experiment.
     Run(Box<RunArgs>),
+    /// Run one experiment on several hosts and compare them.
+    Fleet(FleetArgs),
     /// List the block devices and whether fsarena may use them, or device models.
     Devices(DevicesArgs),
     /// List the RUNs in the database.

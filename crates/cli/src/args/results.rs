@@ -90,7 +90,7 @@ pub enum AssetFormat {
     Png,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
     /// Numbers of RUNs, or the first digits of their ids. One (without any, the latest): its own

@@ -37,6 +37,7 @@ const TOPICS: &[Topic] = &[
     topic!("doctor", "docs/doctor.md"),
     topic!("periodic", "docs/periodic.md"),
     topic!("watch", "docs/watch.md"),
+    topic!("fleet", "docs/fleet.md"),
     topic!("virtual", "docs/virtual.md"),
     topic!("crash-safety", "docs/crash-safety.md"),
     topic!("applications", "applications/README.md"),

@@ -11,6 +11,7 @@ pub mod describe;
 mod device_model;
 pub mod doc;
 pub mod experiments;
+pub mod fleet;
 pub mod import;
 mod install;
 pub mod kernel;
