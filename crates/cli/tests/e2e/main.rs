@@ -15,6 +15,7 @@ mod compare_missing;
 mod dataset;
 mod device_models;
 mod everyday;
+mod fleet;
 mod foreign;
 mod foreign_commands;
 mod fuse_external;
