@@ -30,13 +30,6 @@ pub enum SshError {
     Quotes(String),
 }
 
-impl Default for Ssh {
-    /// The `ssh` in `PATH`.
-    fn default() -> Self {
-        Self { words: vec!["ssh".to_owned()] }
-    }
-}
-
 impl Ssh {
     /// Program and options of one text, quoted as in a shell: `ssh -F "my config"`. Nothing in it
     /// is expanded.
@@ -92,7 +85,7 @@ mod tests {
         assert_eq!(words[..5], ["ssh", "-F", "my config", "-o", "Port=2222"]);
         assert!(words.contains(&"BatchMode=yes".to_owned()));
         assert_eq!(words[words.len() - 2..], ["ann@a", r"exec fsarena run 'it'\''s.toml'"]);
-        assert_eq!(Ssh::default().command_line(&host, &["true"])[0], "ssh");
+        assert_eq!(Ssh::parse("ssh").unwrap().command_line(&host, &["true"])[0], "ssh");
     }
 
     #[test]

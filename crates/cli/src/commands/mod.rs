@@ -22,6 +22,7 @@ mod open;
 mod output_file;
 mod plan_cost;
 pub mod reference;
+mod remote;
 pub mod report;
 pub mod run;
 pub mod safety;

@@ -1,12 +1,12 @@
 //! What is to be carried out on the hosts, read and checked before the first of them is asked.
 
 use crate::args::{Cli, Command, FleetRunArgs, RunArgs};
+use crate::commands::remote;
 use crate::commands::run::read_experiment;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use clap::Parser as _;
 use fsarena_hosts::{HostList, Ssh};
-use fsarena_process::cmd;
 
 /// A fleet and its task.
 pub(super) struct Request {
@@ -24,14 +24,9 @@ pub(super) struct Request {
 impl Request {
     /// Reads arguments, hosts and experiment.
     pub(super) fn read(args: &FleetRunArgs) -> Result<Self> {
-        let hosts = HostList::from_option("--hosts", &args.hosts);
-        let hosts = hosts.map_err(|error| Usage(error.to_string()))?;
-        let ssh = Ssh::parse(&args.ssh).map_err(|error| Usage(format!("--ssh: {error}")))?;
-        check_ssh(&ssh)?;
+        let (hosts, ssh) = (remote::hosts(&args.hosts)?, remote::ssh(&args.ssh)?);
         let program = args.remote_program.clone();
-        if program.is_empty() || program.starts_with('-') || program.contains('\n') {
-            refuse!("--remote-program {program:?}: expected a name or a path of a program");
-        }
+        remote::check_program(&program)?;
         let run = run_options(args)?;
         let (experiment, own_seed) = experiment(args.experiment.as_deref())?;
         // Hosts must not draw one each.
@@ -46,16 +41,6 @@ impl Request {
         arguments.extend(args.run_options.iter().cloned());
         Ok(Self { hosts, ssh, program, experiment, arguments, seed })
     }
-}
-
-/// A name without a path is looked for as other programs are.
-fn check_ssh(ssh: &Ssh) -> Result<()> {
-    let program = ssh.program();
-    if !program.contains('/') && cmd::find(program).is_none() {
-        let why = cmd::why_missing(program);
-        refuse!("--ssh {program}: {why}; name an ssh with its path, or install openssh-client");
-    }
-    Ok(())
 }
 
 /// The options behind `--`, which have to be those of a `run` that a fleet can have.

@@ -3,7 +3,7 @@
 //! Every host is asked before anything is made: all in one go, since a list may be long.
 
 use crate::args::RunArgs;
-use crate::context::Usage;
+use crate::commands::remote;
 use anyhow::Result;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
 use fsarena_model::contender::DeviceLevel;
@@ -15,6 +15,8 @@ use fsarena_process::cmd::{End, capture_argv};
 use fsarena_process::limits::Limits;
 use std::time::Duration;
 
+/// The ssh, where none is named.
+const SSH: &str = "ssh";
 /// The program on a host, where none is named.
 const PROGRAM: &str = "fsarena";
 /// Until a host has said what it is: a connection with its keys, and the start of a program.
@@ -22,13 +24,12 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more are told of: dates in logs of the hosts cannot be compared.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
 
-/// The hosts that are named; read once, as the list may be a pipe.
+/// The hosts that are named.
 ///
 /// # Errors
 /// When it is no list of hosts.
 pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
-    let list = args.hosts.as_deref().map(|named| HostList::from_option("--hosts", named));
-    Ok(list.transpose().map_err(|error| Usage(error.to_string()))?)
+    args.hosts.as_deref().map(remote::hosts).transpose()
 }
 
 /// Ranks of each timed phase: so many, or one for each host.
@@ -69,11 +70,9 @@ pub(super) fn of_run(
              of a shared file system with --on DIR"
         );
     }
-    let ssh = match &args.ssh {
-        Some(text) => Ssh::parse(text).map_err(|error| Usage(format!("--ssh: {error}")))?,
-        None => Ssh::default(),
-    };
+    let ssh = remote::ssh(args.ssh.as_deref().unwrap_or(SSH))?;
     let program = args.remote_program.as_deref().unwrap_or(PROGRAM);
+    remote::check_program(program)?;
     let hosts = hosts.as_slice();
     let answers: Vec<Result<HostHello, String>> = std::thread::scope(|scope| {
         let ssh = &ssh;
