@@ -17,6 +17,10 @@ const READ_LIMIT: Duration = Duration::from_secs(3);
 /// Limit for the mount, the thaw and the unmount.
 const THAW_LIMIT: Duration = Duration::from_secs(10);
 
+/// Tried where the kernel lists no type.
+const UNKNOWN_TYPE: &str = "auto";
+/// Where a kernel with the keys of sysrq takes them.
+const THAW_ALL: &str = "/proc/sysrq-trigger";
 const SHELL: &str = "/bin/sh";
 /// Reads a block of `$1`, without the page cache. A shell that does more afterwards starts a
 /// process for it, and does not become it.
@@ -33,7 +37,7 @@ const NOT_FROZEN: &str = "Invalid argument";
 /// is found frozen.
 ///
 /// # Errors
-/// When the device does not answer, or it cannot be thawed.
+/// When the device does not answer, or what the kernel has on it cannot be mounted to be thawed.
 pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
     let read = [OsStr::new("-c"), OsStr::new(READ), OsStr::new("sh"), device.as_os_str()];
     // That it cannot be read is an answer too.
@@ -45,7 +49,9 @@ pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
         TargetError::state(device, problem, "install util-linux")
     })?;
     let name = device.file_name().unwrap_or_default().to_string_lossy();
-    for fstype in types_on(Path::new("/sys"), &name) {
+    let listed = types_on(Path::new("/sys"), &name);
+    let types = if listed.is_empty() { vec![UNKNOWN_TYPE.to_owned()] } else { listed.clone() };
+    for fstype in types {
         let words = ["--mount", "--propagation", "private", SHELL, "-c", THAW, "sh"];
         let mut args: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         args.extend([device.as_os_str(), OsStr::new(&fstype)]);
@@ -59,7 +65,24 @@ pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(false)
+    listed.first().map_or(Ok(false), |fstype| Err(unmountable(device, fstype)))
+}
+
+/// What is said where the kernel still has a file system on the device, and cannot mount it: btrfs
+/// reads the superblock again for that, and what lies under the device is dead.
+fn unmountable(device: &Path, fstype: &str) -> TargetError {
+    let problem = format!(
+        "the kernel still has {fstype} on it, which a killed process has left frozen and which \
+         cannot be mounted any more to be thawed"
+    );
+    let advice = match Path::new(THAW_ALL).exists() {
+        true => format!(
+            "it stays until a reboot; \"echo j > {THAW_ALL}\" ends it too, but thaws every frozen \
+             file system of this machine"
+        ),
+        false => "it stays until a reboot".to_owned(),
+    };
+    TargetError::state(device, problem, &advice)
 }
 
 /// What is said once a limit has passed.
@@ -70,8 +93,8 @@ fn silent(device: &Path) -> TargetError {
     TargetError::state(device, problem, "")
 }
 
-/// Types of file systems to look for on a device of this kernel name, by what the kernel lists of
-/// mounted file systems; `auto` where it lists none, as not every type has a list.
+/// Types of file systems that the kernel may have on a device of this kernel name, by its lists of
+/// mounted file systems; not every type has a list.
 fn types_on(sys_root: &Path, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(sys_root.join("fs")).into_iter().flatten().flatten() {
@@ -85,9 +108,6 @@ fn types_on(sys_root: &Path, name: &str) -> Vec<String> {
     if found.iter().any(|fstype| fstype == "ext4") {
         found.extend(["ext3", "ext2"].map(str::to_owned));
     }
-    if found.is_empty() {
-        found.push("auto".to_owned());
-    }
     found
 }
 
@@ -98,7 +118,7 @@ mod tests {
     #[test]
     fn types_are_those_that_the_kernel_lists_for_the_device() {
         let sys = tempfile::tempdir().unwrap();
-        assert_eq!(types_on(sys.path(), "loop3"), ["auto"]);
+        assert!(types_on(sys.path(), "loop3").is_empty());
         for dir in ["ext4/loop3", "ext4/features", "xfs/loop4", "btrfs/0c1d/devices/loop5"] {
             fs::create_dir_all(sys.path().join("fs").join(dir)).unwrap();
         }
@@ -106,7 +126,7 @@ mod tests {
             ("loop3", &["ext4", "ext3", "ext2"][..]),
             ("loop4", &["xfs"]),
             ("loop5", &["btrfs"]),
-            ("loop6", &["auto"]),
+            ("loop6", &[]),
         ] {
             assert_eq!(types_on(sys.path(), name), types, "{name}");
         }

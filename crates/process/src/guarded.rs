@@ -7,6 +7,7 @@
 
 use crate::child;
 use crate::cmd::{Captured, Streams, wait};
+use crate::tunables;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
@@ -51,7 +52,8 @@ impl Guarded<'_> {
     ) -> io::Result<Captured> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "sh"]).arg(self.tool).args(self.args);
-        command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.env_clear().envs(tunables::inherited());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let mut streams = Streams::new("")?;
         streams.attach(&mut command)?;
         if self.fixed_addresses {

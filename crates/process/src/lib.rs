@@ -23,6 +23,7 @@ pub mod piped;
 pub mod resident;
 pub mod script;
 pub mod trust;
+pub mod tunables;
 
 use rustix::io::Errno;
 use rustix::process::{

@@ -6,6 +6,7 @@
 use crate::OrphanReaper;
 use crate::child::end_with_parent;
 use crate::cmd::{Captured, End, OUTPUT_MAX_BYTES, OUTPUT_PERIOD, Streams, kill_group};
+use crate::tunables;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
@@ -45,7 +46,8 @@ impl Script<'_> {
     pub fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<Captured> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", self.text]).current_dir(self.dir).process_group(0);
-        command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.env_clear().envs(tunables::inherited());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let mut streams = Streams::new(self.input)?;
         streams.attach(&mut command)?;
         let (reader, writer) = io::pipe()?;

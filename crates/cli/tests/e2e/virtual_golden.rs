@@ -1,7 +1,7 @@
 //! Hashes of a whole small experiment in guests, as they were recorded once: `fsarena selftest
-//! virtual` prints them, and where guest kernel and mkfs are those of the recording each has to be
-//! the same, on any machine. They say which trials come out otherwise after a change that nobody
-//! thought to touch them.
+//! virtual` prints them, and where guest kernel, mkfs and the kind of processor are those of the
+//! recording each has to be the same. They say which trials come out otherwise after a change that
+//! nobody thought to touch them.
 
 use crate::support::TestEnv;
 use fsarena_places::kernel::Cache;
@@ -14,6 +14,7 @@ const RECORDED: &str = "tests/e2e/virtual_golden.txt";
 /// Set to the key of a guest kernel in the cache, it makes the test record anew.
 const RECORD: &str = "FSARENA_RECORD_GOLDEN";
 const KEY: &str = "guest kernel key: ";
+const PROCESSOR: &str = "processor: ";
 const ABOUT: &str = "\
 # What `fsarena selftest virtual` printed; crates/cli/tests/e2e/virtual_golden.rs compares it.
 # Record anew after a change of times or contents that is meant, and say so in the commit:
@@ -61,6 +62,17 @@ fn differences(recorded: &str, here: &str) -> (Vec<String>, Vec<String>) {
     (not_run, wrong)
 }
 
+/// Vendor, family and model of a processor of this machine.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let value = |name: &str| {
+        let mut values = text.lines().filter_map(|line| line.split_once(':'));
+        let found = values.find(|(key, _)| key.trim() == name);
+        found.map_or("?", |(_, value)| value.trim()).to_owned()
+    };
+    ["vendor_id", "cpu family", "model"].map(value).join(" ")
+}
+
 /// What is printed here with this guest kernel alone.
 fn selftest(env: &TestEnv, cache: &Cache, key: &str) -> String {
     let kernels = env.make_dir("kernels");
@@ -76,7 +88,8 @@ fn virtual_golden_hashes_of_a_whole_experiment_are_those_recorded() {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join(RECORDED);
     let recorded = std::fs::read_to_string(&place).unwrap_or_default();
     let wanted = std::env::var(RECORD).ok();
-    let of_file = recorded.lines().find_map(|line| line.strip_prefix(KEY));
+    let first = |name: &str| recorded.lines().find_map(|line| line.strip_prefix(name));
+    let of_file = first(KEY);
     let key = wanted.as_deref().or(of_file).expect("a key of a guest kernel");
     let cache = Cache::of_user().unwrap();
     let Some(kernel) = cache.find(key) else {
@@ -90,13 +103,20 @@ fn virtual_golden_hashes_of_a_whole_experiment_are_those_recorded() {
             .lines()
             .filter(|line| line.contains(": times "))
             .fold(String::new(), |all, line| all + line + "\n");
-        std::fs::write(&place, format!("{ABOUT}{KEY}{key}\n{own}")).unwrap();
+        let head = format!("{ABOUT}{KEY}{key}\n{PROCESSOR}{}\n", processor());
+        std::fs::write(&place, head + &own).unwrap();
         println!("not run: recorded anew in {}", place.display());
         return;
     }
     let (not_run, wrong) = differences(&recorded, &here);
     for line in not_run {
         println!("not run: {line}");
+    }
+    // The same has been seen on one kind alone.
+    let of_recording = first(PROCESSOR).unwrap_or_default();
+    if !wrong.is_empty() && of_recording != processor() {
+        println!("not run: recorded on {of_recording}; other here, on {}: {wrong:?}", processor());
+        return;
     }
     assert!(wrong.is_empty(), "not as recorded in {RECORDED}:\n{}", wrong.join("\n"));
 }

@@ -8,6 +8,7 @@ use crate::disk::{Disk, ServeError, serve};
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::tunables::TUNABLES;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -177,8 +178,10 @@ impl<'g> Guest<'g> {
         if *syscall_ns > 0 {
             words.push(format!("syscall_ns={syscall_ns}"));
         }
-        // A word that the kernel does not know goes to init. Not behind `--`: it appends words of
-        // its own.
+        // Words that the kernel does not know go to init: one with a value into its environment.
+        let (name, value) = TUNABLES;
+        words.push(format!("{name}={value}"));
+        // Not behind `--`: it appends words of its own.
         words.push("guest_init".to_owned());
         words
     }
@@ -322,7 +325,8 @@ mod tests {
         let done = run(script, SOON).unwrap();
         let Record::Shell(record) = done.record else { panic!("{:?}", done.record) };
         assert!(record.stdout.contains("rootflags=/proc/self/cwd/. ro con"), "{}", record.stdout);
-        assert!(record.stdout.ends_with("init=/init vdisk.socket=disk0 guest_init"));
+        assert!(record.stdout.contains("init=/init vdisk.socket=disk0 GLIBC_TUNABLES="));
+        assert!(record.stdout.ends_with(" guest_init"));
         assert!(!record.stdout.contains("/tmp"), "{}", record.stdout);
     }
 

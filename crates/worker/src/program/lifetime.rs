@@ -12,6 +12,7 @@ use fsarena_process::adopt_orphans;
 use fsarena_process::child::{end_with_parent, start_in};
 use fsarena_process::cmd::{capture, first_line};
 use fsarena_process::limits::Limits;
+use fsarena_process::tunables;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
@@ -31,7 +32,8 @@ const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a program sees: nothing of the user's changes what it does.
 pub(super) fn environment(command: &mut Command) -> &mut Command {
-    command.env_clear().env("PATH", PROGRAM_PATH).env("LC_ALL", "C").env("HOME", "/")
+    command.env_clear().envs(tunables::inherited());
+    command.env("PATH", PROGRAM_PATH).env("LC_ALL", "C").env("HOME", "/")
 }
 
 /// Lets `command` start in the root, and be sent `at_death` when this process dies. Descendants of
