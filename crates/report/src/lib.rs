@@ -33,6 +33,7 @@ pub mod page;
 mod phases;
 mod pictures;
 mod plan;
+mod ranks;
 mod raw;
 mod render;
 mod safety;

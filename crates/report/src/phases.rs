@@ -4,6 +4,7 @@ use crate::format::{Scale, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{absence, common_memory, notes_of, phase_title, range_in, row_label, trials};
 use crate::notes::{self, run_heading};
+use crate::ranks::{self, rank_grid};
 use crate::render::text;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
@@ -88,6 +89,10 @@ fn legend(study: &Study, style: Style) -> String {
              imbalance: the slowest thread to the mean of all.",
         );
     }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.ranks.is_some()) {
+        text.push(' ');
+        text.push_str(ranks::LEGEND);
+    }
     text.push_str(if study.asks_verdicts {
         " How they compare, and whether a difference is real, is said by the verdicts."
     } else {
@@ -106,6 +111,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     let mut tables = vec![times.caption(caption).sortable()];
     tables.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
     tables.extend(latency_matters(table).then(|| latency_grid(table)).flatten());
+    tables.extend(rank_grid(table));
     tables
 }
 

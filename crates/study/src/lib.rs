@@ -21,6 +21,7 @@ mod notes;
 mod phases;
 mod points;
 mod programs;
+mod ranks;
 mod rates;
 mod safety;
 mod study;
@@ -49,6 +50,7 @@ pub use notes::{
 pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable};
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
+pub use ranks::{RanksView, SlowRank};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
 pub use safety::{
     RowNames, SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView,

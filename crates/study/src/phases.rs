@@ -9,6 +9,7 @@ use crate::contenders::Contenders;
 use crate::cpu::{CpuLoad, CpuPerOp, foreign_share};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
+use crate::ranks::RanksView;
 use crate::rates::{RateUnit, Rates};
 use crate::workers::{ProgramView, ThreadsView, WorkerView};
 use fsarena_model::job::Job;
@@ -83,6 +84,9 @@ pub struct PhaseRow {
     pub returned_rates: Rates,
     /// First and last thread, where there were several.
     pub threads: Option<ThreadsView>,
+    /// Where there were several ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksView>,
     /// The program that did the work, where it was not the engine.
     pub program: Option<ProgramView>,
     /// Processor time of the worker, or of the programs that did the work.
@@ -311,6 +315,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         rates: Rates::from_phases(&phases, clock),
         returned_rates: Rates::from_phases(&phases, Clock::Returned),
         threads: ThreadsView::over(&phases),
+        ranks: RanksView::over(&phases),
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),

@@ -4,7 +4,8 @@
 use crate::support::{Live, PROGRAM, TestEnv, assert_nothing_left};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_store::Store;
-use fsarena_testkit::processes::state_of;
+use fsarena_testkit::hosts::TestHosts;
+use fsarena_testkit::processes::{runs_as, state_of};
 use fsarena_testkit::write_script;
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::{Duration, Instant};
@@ -208,4 +209,82 @@ fn a_run_on_hosts_is_resumed_with_its_hosts_alone() {
     let hosts = env.records(1).into_iter().flat_map(|record| record.phases);
     let hosts: Vec<_> = hosts.flat_map(|phase| phase.ranks).map(|rank| rank.hostname).collect();
     assert_eq!(hosts, ["a", "b", "a", "b"]);
+}
+
+/// Hosts of a network of this machine; `None`, with the reason printed, where there can be none.
+fn network(count: usize) -> Option<TestHosts> {
+    let started = TestHosts::start(count);
+    started.map_err(|reason| println!("not run: {reason}")).ok()
+}
+
+/// Processes of ours on a host.
+fn at_work(hosts: &TestHosts, host: usize) -> Vec<Pid> {
+    let ours = ["rank-server", "worker"];
+    let is_ours = |pid: &Pid| ours.iter().any(|command| runs_as(*pid, command));
+    hosts.processes(host).into_iter().filter(is_ours).collect()
+}
+
+#[track_caller]
+fn assert_none_at_work(hosts: &TestHosts, count: usize) {
+    let since = Instant::now();
+    while (0..count).any(|host| !at_work(hosts, host).is_empty()) {
+        assert!(since.elapsed() < SOON, "a rank works on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn ranks_on_hosts_of_a_network() {
+    let Some(hosts) = network(3) else { return };
+    let env = TestEnv::new();
+    let (target, ssh, names) = (env.make_dir("target"), hosts.ssh(), hosts.names());
+    let args = [&env.on_hosts(&names, &ssh, &target)[..], &["--verify"]].concat();
+    env.run(&args).good();
+    assert_nothing_left(&env);
+    assert_none_at_work(&hosts, 3);
+    let record = env.records(1).remove(0);
+    assert_ranks(&record, &["fh1", "fh2", "fh3"]);
+    let clocks = record.phases.iter().flat_map(|phase| &phase.ranks).map(|rank| rank.clock);
+    for clock in clocks {
+        // It is one clock, seen over a network: what was found is within the error that is stated.
+        assert!(
+            clock.error_ns > 0 && clock.offset_ns.unsigned_abs() <= clock.error_ns,
+            "{clock:?}"
+        );
+    }
+    env.run(&["show", "latest"]).good().says(&["slowest ranks", "start skew"]);
+}
+
+/// A host that is gone ends the trial with its name: at once where its connection ends, and where
+/// its network is cut when ssh gives it up.
+#[test]
+fn a_host_that_is_lost_ends_the_trial_with_its_name() {
+    for is_cut in [false, true] {
+        let Some(hosts) = network(2) else { return };
+        let env = TestEnv::new();
+        let target = env.make_dir("target");
+        let ssh = format!("{} -o ServerAliveInterval=1 -o ServerAliveCountMax=2", hosts.ssh());
+        let experiment = env.long_experiment("", &target, "dirs = 20\n");
+        let names = hosts.names();
+        let on = ["--hosts", &names, "--ssh", &ssh, "--remote-program", PROGRAM];
+        let mut live = env.start(&[&["run", &experiment][..], &on].concat());
+        live.wait_for("[1/2]");
+        live.poll("a rank at work on each host", |_| {
+            (0..2).all(|host| at_work(&hosts, host).len() == 2).then_some(())
+        });
+        if is_cut {
+            hosts.disconnect(1);
+        } else {
+            hosts.end_connections(1);
+        }
+        let ran = live.end();
+        assert_ne!(ran.code, Some(0));
+        ran.says(&["rank 1 on fh2"]);
+        assert!(matches!(env.records(1)[0].outcome, Outcome::Failed { .. }));
+        assert_none_at_work(&hosts, 1);
+        if !is_cut {
+            assert_none_at_work(&hosts, 2);
+        }
+        assert_nothing_left(&env);
+    }
 }

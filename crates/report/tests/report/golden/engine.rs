@@ -3,6 +3,7 @@
 use crate::golden::plain;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
+use fsarena_model::rank::{ClockOffset, RankReport};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::work::{OpError, Workload};
@@ -127,6 +128,38 @@ fn threads_and_fsync_80() {
         trial of xfs]
     Sampling took 100 samples and 0.10 % of one CPU core.
     ");
+}
+
+/// Four ranks on three hosts, of which the last two are slow.
+#[test]
+fn ranks_of_hosts_80() {
+    let (header, mut records) = sample(metadata());
+    for record in &mut records {
+        let phase = &mut record.phases[0];
+        let rank = |(rank, hostname, done_ms): (u32, &str, u64)| RankReport {
+            rank,
+            hostname: hostname.to_owned(),
+            clock: ClockOffset { offset_ns: 5_000, error_ns: 40_000 },
+            started_ns: u64::from(rank) * 30_000,
+            done_ns: done_ms * 1_000_000,
+            ops: 1_000,
+            ..RankReport::default()
+        };
+        let ranks = [(0, "node1", 200), (1, "node1", 210), (2, "node2", 300), (3, "node3", 500)];
+        phase.ranks = ranks.map(rank).into();
+        (phase.io.ranks, phase.io.threads) = (4, 4);
+    }
+    let study = study(&header, RunState::Done, &[records::session("b", 0)], &records);
+    let text = phase_tables(&study, 80, plain());
+    let table = text.split("\n\n").find(|part| part.starts_with("ranks")).unwrap();
+    insta::assert_snapshot!(table, @r"
+    ranks  start skew  first done  last done  median/s  slowest ranks
+    --------------------------------------------------------------------------------
+    ext4      90.0 µs      200 ms     500 ms     4,048  3 node3 ×0.49, 2 node2 ×0.82
+    xfs       90.0 µs      200 ms     500 ms     4,048  3 node3 ×0.49, 2 node2 ×0.82
+    ");
+    let legend = text.split("\n\n").find(|part| part.starts_with("Medians over")).unwrap();
+    assert!(legend.replace('\n', " ").contains("start skew, the last rank's start"), "{legend}");
 }
 
 #[test]
