@@ -234,6 +234,8 @@ fn fuzz_one(
     command
         .arg(format!("-max_total_time={}", time.as_secs().max(1)))
         .arg(format!("-timeout={INPUT_LIMIT_S}"))
+        // Files of inputs that were only slow would be taken for findings.
+        .arg(format!("-report_slow_units={INPUT_LIMIT_S}"))
         .arg(format!("-rss_limit_mb={MEMORY_LIMIT_MIB}"))
         .arg(format!("-max_len={}", target.most_bytes))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))

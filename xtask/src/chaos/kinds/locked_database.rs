@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::time::Duration;
 
-/// How long the program waits for others.
-const PROGRAM_WAITS_MS: u64 = 20_000;
+/// How long the program waits for others, with the short waits of tests (`FSARENA_TEST_FAST`).
+const PROGRAM_WAITS_MS: u64 = 2000;
 /// It is held by the program for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,7 @@ fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
     let is_long = draw.once_in("longer than it waits", 8);
     let ms = match is_long {
         true => draw.between("long lock", PROGRAM_WAITS_MS + 1000, PROGRAM_WAITS_MS + 5000),
-        false => draw.between("lock", 10, 4000),
+        false => draw.between("lock", 10, PROGRAM_WAITS_MS / 2),
     };
     Box::new(LockedDatabase {
         moment: Moment::draw(draw, shape.trials, shape.length_ms),
