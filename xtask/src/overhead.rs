@@ -11,6 +11,7 @@ mod child_job;
 mod corpus;
 mod crash;
 mod fio;
+mod fleet;
 mod floor;
 mod guests;
 mod image;
@@ -44,9 +45,10 @@ const SECTIONS: &[Section] = &[
     guests::SECTION,
     crash::SECTION,
     agreement::SECTION,
+    fleet::SECTION,
 ];
 
-/// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
+/// Runs the sections, or one child job in a child process (`--child`, …).
 ///
 /// # Errors
 /// A side that cannot be built or run, or a figure that is missed.
@@ -56,6 +58,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if let Some(text) = &options.corpus_child {
         return corpus::run_child(text);
+    }
+    if let Some(text) = &options.merge_child {
+        return fleet::merge_child(text);
     }
     let wanted = |one: &&Section| options.wants(one.name);
     let sections: Vec<&Section> = SECTIONS.iter().filter(wanted).collect();

@@ -6,8 +6,18 @@ use clap::{Args, value_parser};
 use std::path::PathBuf;
 
 /// Names of the sections, in the order of the run.
-pub(super) const NAMES: [&str; 9] =
-    ["small", "threads", "null", "uring", "corpus", "vdisk", "virtual", "safety", "agreement"];
+pub(super) const NAMES: [&str; 10] = [
+    "small",
+    "threads",
+    "null",
+    "uring",
+    "corpus",
+    "vdisk",
+    "virtual",
+    "safety",
+    "agreement",
+    "fleet",
+];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -22,6 +32,7 @@ Sections:
   virtual   guest kernels: a boot, two virtual minutes of creations, memory (a kernel of the cache)
   safety    crash states a second that are checked in guests, and a thousand power cuts
   agreement one modelled disk under the kernel of the machine and in a guest (root), not judged
+  fleet     ranks: four against mdtest on tmpfs (--mdtest), reports merged, bytes of a rank
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -41,11 +52,14 @@ pub(crate) struct Options {
     /// Another source of the bare loop than xtask/reference/rawloop.c, compiled with cc -O2.
     #[arg(long, value_name = "PATH", env = "FSARENA_RAWLOOP")]
     pub(super) reference: Option<PathBuf>,
+    /// A built mdtest, for the figures of ranks; mpirun is in PATH.
+    #[arg(long, value_name = "PATH", env = "FSARENA_MDTEST")]
+    pub(super) mdtest: Option<PathBuf>,
     /// A directory on tmpfs.
     #[arg(long, default_value = "/dev/shm")]
     pub(super) dir: PathBuf,
-    /// Interleaved pairs of each comparison [small 101, threads 41, uring 21, corpus 31;
-    /// judged from 21, 21, 11, 21].
+    /// Interleaved pairs of each comparison [small 101, threads 41, uring 21, corpus 31, fleet
+    /// 15; judged from 21, 21, 11, 21, 10].
     #[arg(long, value_parser = value_parser!(u32).range(1..),
           default_value_if("smoke", IsPresent, "2"))]
     pairs: Option<u32>,
@@ -83,6 +97,9 @@ pub(crate) struct Options {
     /// A tree of files, for this task's own use.
     #[arg(long, hide = true)]
     pub(super) corpus_child: Option<String>,
+    /// Reports of ranks, for this task's own use.
+    #[arg(long, hide = true)]
+    pub(super) merge_child: Option<String>,
 }
 
 impl Options {
@@ -174,22 +191,42 @@ mod tests {
         assert_eq!(judged(&[]), NAMES);
         assert_eq!(
             judged(&["--pairs", "11"]),
-            ["null", "uring", "vdisk", "virtual", "safety", "agreement"]
+            ["null", "uring", "vdisk", "virtual", "safety", "agreement", "fleet"]
         );
         assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "safety", "agreement"]);
         assert_eq!(
             judged(&["--files", "2000"]),
-            ["uring", "corpus", "virtual", "safety", "agreement"]
+            ["uring", "corpus", "virtual", "safety", "agreement", "fleet"]
         );
         let few = judged(&["--corpus-files", "2000"]);
         assert_eq!(
             few,
-            ["small", "threads", "null", "uring", "vdisk", "virtual", "safety", "agreement"]
+            [
+                "small",
+                "threads",
+                "null",
+                "uring",
+                "vdisk",
+                "virtual",
+                "safety",
+                "agreement",
+                "fleet"
+            ]
         );
         let few = judged(&["--uring-mib", "8"]);
         assert_eq!(
             few,
-            ["small", "threads", "null", "corpus", "vdisk", "virtual", "safety", "agreement"]
+            [
+                "small",
+                "threads",
+                "null",
+                "corpus",
+                "vdisk",
+                "virtual",
+                "safety",
+                "agreement",
+                "fleet"
+            ]
         );
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
