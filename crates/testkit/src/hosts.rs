@@ -110,11 +110,23 @@ impl TestHosts {
         numbers.filter_map(Pid::from_raw).collect()
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Address of a host in the network of all.
+    #[must_use]
+    pub fn address(&self, host: usize) -> String {
+        format!("10.77.{}.{}", self.network, host + 1)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn namespace(&self, host: usize) -> String {
+    pub(crate) fn namespace(&self, host: usize) -> String {
         namespace(self.network, host)
     }
 
@@ -279,7 +291,7 @@ fn remove(network: u8, count: usize) {
 }
 
 /// Standard output of a shell command that ended well, else what it said.
-fn sh(text: &str) -> Result<String, String> {
+pub(crate) fn sh(text: &str) -> Result<String, String> {
     let ran = Command::new("/bin/sh").args(["-ec", text]).stdin(Stdio::null()).output();
     let ran = ran.map_err(|error| error.to_string())?;
     match ran.status.success() {

@@ -10,6 +10,7 @@ pub mod fixture;
 pub mod hosts;
 pub mod kernels;
 pub mod machine;
+pub mod moosefs;
 pub mod processes;
 pub mod records;
 

@@ -38,6 +38,10 @@ const NEEDS: &[(&str, &str)] = &[
     ("sshd", "openssh-server"),
     ("ssh", "openssh-client"),
     ("ip", "iproute2"),
+    // A file system that they share.
+    ("mfsmaster", "moosefs-master"),
+    ("mfschunkserver", "moosefs-chunkserver"),
+    ("mfsmount", "moosefs-client"),
     // The report is looked at.
     ("chromium", "chromium"),
 ];

@@ -5,6 +5,7 @@ use crate::support::{Live, PROGRAM, TestEnv, assert_nothing_left};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_store::Store;
 use fsarena_testkit::hosts::TestHosts;
+use fsarena_testkit::moosefs::MooseFs;
 use fsarena_testkit::processes::{runs_as, state_of};
 use fsarena_testkit::write_script;
 use rustix::process::{Pid, Signal, kill_process};
@@ -253,6 +254,27 @@ fn ranks_on_hosts_of_a_network() {
         );
     }
     env.run(&["show", "latest"]).good().says(&["slowest ranks", "start skew"]);
+}
+
+/// Each rank is a client of its own of a file system that all share; what they wrote is read back
+/// here, by another client.
+#[test]
+fn fuse_ranks_are_clients_of_a_shared_file_system() {
+    let Some(hosts) = network(3) else { return };
+    let shared = match MooseFs::start(&hosts) {
+        Ok(shared) => shared,
+        Err(reason) => return println!("not run: {reason}"),
+    };
+    let env = TestEnv::new();
+    let target = shared.mount_point().join("bench");
+    std::fs::create_dir(&target).unwrap();
+    let (target, ssh, names) = (target.display().to_string(), hosts.ssh(), hosts.names());
+    let args = [&env.on_hosts(&names, &ssh, &target)[..], &["--verify"]].concat();
+    env.run(&args).good();
+    assert_none_at_work(&hosts, 3);
+    let record = env.records(1).remove(0);
+    assert_ranks(&record, &["fh1", "fh2", "fh3"]);
+    assert_nothing_left(&env);
 }
 
 /// A host that is gone ends the trial with its name: at once where its connection ends, and where
