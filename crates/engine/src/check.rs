@@ -73,6 +73,7 @@ fn numbers(phase: &Phase) -> Result<(), Wrong> {
         let what = format!("{} threads", io.threads);
         return Err((what, "use at most 1024"));
     }
+    shift(phase)?;
     if io.iodepth == 0 {
         return Err(("iodepth 0".to_owned(), "use 1 or more"));
     }
@@ -88,6 +89,19 @@ fn numbers(phase: &Phase) -> Result<(), Wrong> {
         }
         _ => Ok(()),
     }
+}
+
+fn shift(phase: &Phase) -> Result<(), Wrong> {
+    let (io, op) = (&phase.io, phase.op);
+    if io.shift > 0 && !op.takes_shift() {
+        let what = format!("shift {} with {}", io.shift, op.name());
+        return Err((what, "it is for ops on what earlier phases made, in shares; leave it out"));
+    }
+    if io.shift >= io.threads {
+        let what = format!("shift {} of {} thread(s)", io.shift, io.threads);
+        return Err((what, "use a shift that is smaller than the number of threads"));
+    }
+    Ok(())
 }
 
 fn backend(phase: &Phase) -> Result<(), Wrong> {

@@ -117,7 +117,8 @@ impl BlockShare {
 }
 
 impl Share {
-    /// What thread `thread` of `phase` over `dataset` does; `seed` is that of the phase.
+    /// What thread `thread` of `phase` over `dataset` does, where the phase is shifted what is
+    /// another thread's share; `seed` is that of the phase.
     ///
     /// # Errors
     /// When there is less to do than threads, or the op cannot be shared in that way.
@@ -130,6 +131,7 @@ impl Share {
     ) -> Result<Self, EngineError> {
         let threads = phase.io.threads.max(1);
         enough(dataset, phase)?;
+        let thread = phase.io.shifted(thread);
         let (t, n) = (u64::from(thread), u64::from(threads));
         let range = |all: u64| (piece(all, t, n), piece(all, t + 1, n));
         let run = |(from, to): (u64, u64)| FileShare {

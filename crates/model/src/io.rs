@@ -22,6 +22,10 @@ pub struct Io {
     pub ranks: u32,
     /// How they share it.
     pub sharing: Sharing,
+    /// A thread works on what is the share of the thread with this much higher a number; after the
+    /// last comes the first.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub shift: u32,
     /// Number of ops of a random phase, over all threads; absent: each block once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
@@ -39,6 +43,7 @@ impl Default for Io {
             threads: 1,
             ranks: 1,
             sharing: Sharing::Own,
+            shift: 0,
             ops: None,
             rwmixread_percent: 50,
         }
@@ -121,9 +126,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_rank_is_not_written() {
+    fn what_older_versions_did_not_know_is_not_written() {
         let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
-        assert!(one.get("ranks").is_none());
-        assert_eq!(serde_json::from_value::<Io>(one).unwrap().ranks, 1);
+        assert!(one.get("ranks").is_none() && one.get("shift").is_none());
+        let read = serde_json::from_value::<Io>(one).unwrap();
+        assert_eq!((read.ranks, read.shift), (1, 0));
     }
 }

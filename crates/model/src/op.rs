@@ -657,6 +657,16 @@ impl Op {
         self.is_about_dirs() && self.info().changes_names
     }
 
+    /// Whether its threads divide among them what an earlier phase has made, so that each may work
+    /// on what another thread made.
+    #[must_use]
+    pub fn takes_shift(self) -> bool {
+        let makes =
+            self.creates() || (self.changes_dirs() && self.info().effect == Effect::Nothing);
+        let divides = !matches!(self.info().count, Count::Blocks | Count::Cycles | Count::Unknown);
+        divides && !makes
+    }
+
     /// Whether the engine does it over the files of a dataset.
     #[must_use]
     pub fn is_of_engine(self) -> bool {
@@ -695,6 +705,17 @@ mod tests {
         // One more variant than rows would have the number of the table's length.
         assert_eq!(Op::Watched as usize, OPS.len() - 1, "the last op has the last row");
         assert_eq!(Op::ALL.len(), OPS.len() - OTHERS);
+    }
+
+    #[test]
+    fn what_is_new_cannot_be_anothers() {
+        let takes = |op: &Op| op.takes_shift();
+        let without: Vec<Op> = Op::ALL.into_iter().filter(|op| !takes(op)).collect();
+        use Op::{BigWrite, Create, Cycle, Fallocate, Mkdir, RandRead, RandRw, RandWrite};
+        assert_eq!(
+            without,
+            [Create, Fallocate, Mkdir, BigWrite, RandRead, RandWrite, RandRw, Cycle]
+        );
     }
 
     #[test]

@@ -29,6 +29,14 @@ impl Io {
         };
         cut(rank)..cut(rank.saturating_add(1))
     }
+
+    /// The number of the thread whose share thread `thread` works on.
+    #[must_use]
+    pub fn shifted(&self, thread: u32) -> u32 {
+        let threads = u64::from(self.threads.max(1));
+        let shifted = (u64::from(thread) + u64::from(self.shift)) % threads;
+        u32::try_from(shifted).unwrap_or(thread)
+    }
 }
 
 impl Dataset {
@@ -92,6 +100,16 @@ mod tests {
             prop_assert_eq!(all, (0..threads).collect::<Vec<_>>());
             let sizes = || (0..ranks).map(|rank| io.threads_of(rank).len());
             prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+        }
+
+        #[test]
+        fn a_shift_gives_every_share_to_one_thread(threads in 1u32..1025, shift in 0u32..1025) {
+            prop_assume!(shift < threads);
+            let io = Io { threads, shift, ..Io::default() };
+            let mut all: Vec<u32> = (0..threads).map(|thread| io.shifted(thread)).collect();
+            prop_assert_eq!(all[0], shift);
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..threads).collect::<Vec<_>>());
         }
     }
     use crate::dataset::Distribution;

@@ -24,6 +24,9 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
             words.push(format!("in {} ranks", io.ranks));
         }
         words.push(sharing(op, io.sharing, dataset).to_owned());
+        if io.shift > 0 {
+            words.push(format!("each on the share {} further", io.shift));
+        }
     }
     match io.fsync {
         Fsync::None => {}
@@ -227,6 +230,9 @@ mod tests {
         assert_eq!(summary(Op::Stat, 4096, &own, &files), "2 threads, own directories, mmap");
         let mixed = "2 threads, shared file, mmap, 50% reads, 5,000 ops, bs 4 KiB";
         assert_eq!(summary(Op::RandRw, 4096, &own, &big), mixed);
+        let shifted = Io { threads: 4, ranks: 2, shift: 2, ..Io::default() };
+        let said = "4 threads, in 2 ranks, own directories, each on the share 2 further";
+        assert_eq!(summary(Op::Read, 4096, &shifted, &files), said);
         assert_eq!(summary(Op::Append, 1 << 20, &usual, &files), "bs 1 MiB");
     }
 

@@ -93,6 +93,35 @@ fn ranks_of_an_experiment_file() {
 }
 
 #[test]
+fn ranks_work_on_what_others_made() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let text = |io: &str| {
+        format!(
+            "schema = 1\nname = \"s\"\n[run]\nblocks = 1\n[factors]\ndevice = \"{target}\"\n\
+             cache = \"warm\"\n[[workload]]\nname = \"w\"\nfiles = 41\ndirs = 4\nsize = \"3 KiB\"\n\
+             threads = 4\nranks = 4\n{io}\n\
+             phases = [\"create\", \"stat\", \"read-random\", \"overwrite\", \"list\"]\n"
+        )
+    };
+    let file = env.write("s.toml", &text("shift = 1"));
+    env.run(&["run", &file, "--verify"]).good().says(&["each on the share 1 further"]);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    let here = record.ranks[0].hostname.clone();
+    assert_ranks(&record, &[&here, &here, &here, &here]);
+    let shifts: Vec<u32> = record.phases.iter().map(|phase| phase.io.shift).collect();
+    assert_eq!(shifts, [0, 1, 1, 1, 1]);
+    // 11 files are in the first directories and 8 in the last: each has what the next one made.
+    let ops = |phase: usize| record.phases[phase].ranks.iter().map(|rank| rank.ops);
+    let (made, mut read) = (ops(0).collect::<Vec<_>>(), ops(2).collect::<Vec<_>>());
+    read.rotate_right(1);
+    assert_eq!((made, ops(2).sum::<u64>()), (read, 41));
+    let file = env.write("s.toml", &text("shift = 4"));
+    env.run(&["run", &file]).code(2).says(&["s.toml:", "no phase can take `shift`"]);
+}
+
+#[test]
 fn ranks_on_other_hosts_have_a_clock_with_its_error() {
     let env = TestEnv::new();
     let (target, ssh) = (env.make_dir("target"), env.near_ssh());

@@ -41,6 +41,9 @@ fn illegal_mixes_name_the_phase_and_the_remedy() {
         (Op::RandRw, Io { rwmixread_percent: 101, ..io() }, "use 0 to 100"),
         (Op::RandRead, Io { ops: Some(0), ..io() }, "0 ops"),
         (Op::BigRead, Io { ops: Some(5), ..io() }, "leave ops out"),
+        (Op::Create, Io { threads: 2, shift: 1, ..io() }, "shift 1 with create"),
+        (Op::RandRead, Io { threads: 2, shift: 1, ..io() }, "shift 1 with randread"),
+        (Op::Read, Io { threads: 2, shift: 2, ..io() }, "shift 2 of 2 thread(s)"),
         (Op::Fio, io(), "fio is not an op over a dataset"),
         (Op::Job, io(), "job is not an op over a dataset"),
     ] {

@@ -69,6 +69,21 @@ fn shared_takes_turns() {
 }
 
 #[test]
+fn a_shifted_thread_has_the_share_of_another() {
+    let set = Dataset::uniform(30, 5000, 5);
+    for (op, sharing) in
+        [(Op::Stat, Sharing::Own), (Op::Delete, Sharing::Shared), (Op::BigRead, Sharing::Shared)]
+    {
+        let plain = phase(op, 5, sharing);
+        let shifted = Phase { io: Io { shift: 2, ..plain.io.clone() }, ..plain.clone() };
+        let mut own = shares(&set, &plain);
+        own.rotate_left(2);
+        assert_eq!(shares(&set, &shifted), own, "{op:?}");
+        assert_eq!(union(&set, &shifted), union(&set, &plain), "{op:?}");
+    }
+}
+
+#[test]
 fn more_ops_than_blocks_begin_again_in_another_order() {
     let mut randread = phase(Op::RandRead, 2, Sharing::Own);
     randread.io.ops = Some(30);

@@ -80,6 +80,31 @@ fn ranks_write_every_block_of_a_file_once() {
     assert_eq!(run(dir.path(), &dataset, state, &phase), 64);
 }
 
+/// A rank that is shifted works on what another one has made, and on nothing else.
+#[test]
+fn a_shifted_rank_deletes_what_its_neighbour_made() {
+    let dataset = Dataset::uniform(40, 100, 4);
+    let dir = temp_dir();
+    let root = Root::open(dir.path()).unwrap();
+    make_dirs(&root, &dataset).unwrap();
+    let io = Io { threads: 2, ranks: 2, ..Io::default() };
+    let create = Phase { io: io.clone(), ..Phase::new("c", Op::Create, 1000) };
+    let alone = |rank, phase: &Phase| {
+        let state = DatasetState::default();
+        let job = Job { rank, state, ..Job::new(&dataset, phase, seed(), seed()) };
+        assert_eq!(Prepared::new(&job).unwrap().run_on(&root).error, None);
+    };
+    alone(0, &create);
+    let of_first = tree(dir.path());
+    assert_eq!(of_first.len(), 20);
+    alone(1, &create);
+    let delete = Phase { io: Io { shift: 1, ..io }, ..Phase::new("d", Op::Delete, 1000) };
+    alone(0, &delete);
+    assert_eq!(tree(dir.path()), of_first);
+    alone(1, &delete);
+    assert!(tree(dir.path()).is_empty());
+}
+
 #[test]
 fn a_rank_that_there_is_not_is_refused() {
     let dataset = Dataset::uniform(8, 0, 4);

@@ -69,6 +69,9 @@ pub(super) struct Keys {
     /// Whether threads have directories and files of their own.
     #[schemars(example = &"shared")]
     sharing: Option<At<Word<Sharing>>>,
+    /// Each thread works on the share of the thread so many numbers further on.
+    #[schemars(example = 1)]
+    shift: Option<At<Within<1, { MAX_THREADS - 1 }>>>,
     /// How many ops a random phase does.
     #[schemars(example = 10_000)]
     ops: Option<At<Within<1, MAX_OPS>>>,
@@ -99,6 +102,8 @@ impl Keys {
         put.key("sharing", &self.sharing, &mut io.sharing, |to| {
             to == Sharing::Own || takes_shared(op)
         });
+        let threads = io.threads.max(io.ranks);
+        put.key("shift", &self.shift, &mut io.shift, |to| op.takes_shift() && to < threads);
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
@@ -114,6 +119,10 @@ impl Keys {
                 "iodepth" => "it needs backend = \"io_uring\"",
                 "ops" => "it is for randread, randwrite and randrw",
                 "rwmixread" => "it is for randrw",
+                "shift" => {
+                    "it is for phases that read, stat, overwrite or delete what earlier phases \
+                     made, by more threads than it says"
+                }
                 "fsync" => {
                     "op and end are for phases that change something, file and dsync for phases \
                      that write contents, dir for those that make or remove entries"

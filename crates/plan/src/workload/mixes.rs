@@ -39,6 +39,7 @@ pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checke
         let what = format!("{} ranks for {} thread(s)", phase.io.ranks, phase.io.threads);
         return refuse(spans.key("ranks"), what, "`threads` is that of all ranks: raise it");
     }
+    shift(phase, spans)?;
     if phase.io.threads > 1 {
         threads(set, phase, spans)?;
     }
@@ -191,6 +192,30 @@ pub(crate) fn is_aligned(workload: &Workload, number: usize, sector_bytes: u64) 
     };
     let blocks = !phase.op.writes() || phase.op.is_random();
     phase.bs_bytes.is_multiple_of(sector_bytes) && (blocks || sizes())
+}
+
+/// Threads that work on what others have made.
+fn shift(phase: &Phase, spans: &Spans) -> Checked {
+    let (op, io) = (phase.op, &phase.io);
+    if io.shift == 0 {
+        return Ok(());
+    }
+    let place = spans.key("shift");
+    if !op.takes_shift() {
+        let why = match op {
+            _ if op.is_random() => "its threads share all blocks, whoever wrote them",
+            _ => "it makes what it works on",
+        };
+        let what = format!("shift with `{}`: {why}", op.name());
+        let remedy = "use it in phases that read, stat, overwrite or delete what is there";
+        return refuse(place, what, remedy);
+    }
+    if io.shift >= io.threads {
+        let what = format!("shift {} of {} thread(s)", io.shift, io.threads);
+        let remedy = "use a smaller one, or more threads: `shift` has to be less than `threads`";
+        return refuse(place, what, remedy);
+    }
+    Ok(())
 }
 
 /// Several threads: each has something to do, and none disturbs another.

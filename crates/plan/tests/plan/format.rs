@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 82] = [
+const KEYS: [&str; 83] = [
     "schema",
     "name",
     "title",
@@ -111,6 +111,7 @@ const KEYS: [&str; 82] = [
     "fsync",
     "threads",
     "sharing",
+    "shift",
     "ops",
     "rwmixread",
     "fio",

@@ -222,6 +222,33 @@ fn of_threads() {
 }
 
 #[test]
+fn of_shifts() {
+    let text = all(&[
+        mix(SMALL, "{ op = \"create\", threads = 2, shift = 1 }"),
+        mix(BIG, "{ op = \"randread\", threads = 2, shift = 1 }"),
+        mix(SMALL, "\"create\", { op = \"read\", threads = 2, shift = 2 }"),
+        mix(SMALL, "\"create\", { op = \"read\", threads = 2, shift = 0 }"),
+        mix(&format!("{SMALL}\nthreads = 2\nshift = 2"), "\"create\", \"read\""),
+    ]);
+    insta::assert_snapshot!(text, @"
+    t.toml:11:49: shift with `create`: it makes what it works on
+      use it in phases that read, stat, overwrite or delete what is there
+    t.toml:10:51: shift with `randread`: its threads share all blocks, whoever wrote them
+      use it in phases that read, stat, overwrite or delete what is there
+    t.toml:11:57: shift 2 of 2 thread(s)
+      use a smaller one, or more threads: `shift` has to be less than `threads`
+    t.toml:11:57: `workload.phases.shift` is 0
+      it has to be from 1 to 1023
+    t.toml:12:9: no phase can take `shift`
+      it is for phases that read, stat, overwrite or delete what earlier phases made, by more threads than it says
+    ");
+    let default = format!("{SMALL}\nthreads = 4\nshift = 1");
+    let plan = plan(&mix(&default, "\"create\", \"read\", \"delete\"")).unwrap();
+    let shifts: Vec<u32> = plan.workloads[0].phases.iter().map(|phase| phase.io.shift).collect();
+    assert_eq!(shifts, [0, 1, 1], "a default goes to the phases that can take it");
+}
+
+#[test]
 fn of_threads_without_work_and_calls_without_room() {
     let few = "files = 24\nsize = 1\ndirs = 16";
     let ring = "backend = \"io_uring\"";
