@@ -152,16 +152,34 @@ fn sharing(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     if threads == 1 || phase.io.sharing == Sharing::Own {
         return Ok(());
     }
+    let sharing = phase.io.sharing;
+    if sharing == Sharing::Interleaved {
+        return interleaved(phase);
+    }
     if op.is_about_dirs() {
         let what = format!("sharing = shared with {}", op.name());
         return Err((what, "a directory is one thread's; use sharing = \"own\""));
     }
-    if !op.info().shared {
+    if !op.takes_sharing(sharing) {
         let what = format!("{} of shared files by {threads} threads", op.name());
         return Err((
             what,
-            "only one thread can make a file; use sharing = \"own\", or big-overwrite",
+            "only one thread can make a file; use sharing = \"own\", \"interleaved\", or big-overwrite",
         ));
+    }
+    Ok(())
+}
+
+/// Blocks of big files in turn.
+fn interleaved(phase: &Phase) -> Result<(), Wrong> {
+    let op = phase.op;
+    if !op.takes_sharing(Sharing::Interleaved) {
+        let what = format!("sharing = interleaved with {}", op.name());
+        return Err((what, "it is for big-write, big-read and big-overwrite; use \"own\""));
+    }
+    if phase.io.backend == Backend::Mmap && op.creates() {
+        let what = format!("{} of interleaved blocks with backend mmap", op.name());
+        return Err((what, "a mapping needs the whole file; use backend = \"sync\""));
     }
     Ok(())
 }

@@ -341,6 +341,7 @@ impl Common {
         let ordered = match share {
             Share::Files(files) => files.count,
             Share::Parts(part) => part.files.count,
+            Share::Interleaved(blocks) => blocks.files.count,
             Share::Dirs(dirs) => dirs.count,
             Share::Blocks(_) => 0,
         };
@@ -391,9 +392,10 @@ impl Common {
     /// How many files of `share` are in each leaf directory, where directories are to be synced.
     fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
         let changes = phase.op.changes();
-        let (files, part) = match share {
-            Share::Files(files) => (*files, None),
-            Share::Parts(part) => (part.files, Some(part)),
+        let files = match share {
+            Share::Files(files) => *files,
+            Share::Parts(part) => part.files,
+            Share::Interleaved(blocks) => blocks.files,
             Share::Dirs(_) | Share::Blocks(_) => return vec![],
         };
         if phase.io.fsync != Fsync::Dir || !changes {
@@ -403,8 +405,15 @@ impl Common {
         for k in 0..files.count {
             let file = files.file(k);
             // A file in which a thread has no part is not one of its files.
-            let range = part.map(|part| part.range(self.sizes.file_bytes(file)));
-            if range.is_some_and(|(from, to)| from == to) {
+            let has_part = match share {
+                Share::Parts(part) => {
+                    let (from, to) = part.range(self.sizes.file_bytes(file));
+                    from < to
+                }
+                Share::Interleaved(blocks) => blocks.opens(self.sizes.file_bytes(file)),
+                _ => true,
+            };
+            if !has_part {
                 continue;
             }
             let dir = self.names.dir_of(file) as usize;

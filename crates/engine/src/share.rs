@@ -2,7 +2,8 @@
 //!
 //! The shares of all threads of a phase are disjoint and together the whole of it. `own` gives each
 //! thread whole leaf directories (or whole big files), `shared` alternates in the same ones (or a
-//! part of each big file); the blocks of a random phase are one permutation, cut into pieces.
+//! part of each big file), `interleaved` deals out the blocks of each big file in turn; the blocks
+//! of a random phase are one permutation, cut into pieces.
 
 use crate::error::EngineError;
 use crate::permute::Permutation;
@@ -18,6 +19,8 @@ pub enum Share {
     Files(FileShare),
     /// A part of every file.
     Parts(PartShare),
+    /// Blocks of every file, in turn.
+    Interleaved(InterleavedShare),
     /// Directories.
     Dirs(DirShare),
     /// Blocks in random order.
@@ -65,6 +68,29 @@ impl PartShare {
         let blocks = size_bytes.div_ceil(self.bs_bytes);
         let cut = |thread| (piece(blocks, thread, self.threads) * self.bs_bytes).min(size_bytes);
         (cut(self.thread), cut(self.thread + 1))
+    }
+}
+
+/// Blocks of every file at a distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterleavedShare {
+    /// All files.
+    pub files: FileShare,
+    /// Offset of the first block in each file, bytes.
+    pub first_bytes: u64,
+    /// From one block to the next, bytes.
+    pub step_bytes: u64,
+    /// Bytes of a block; the last of a file may be shorter.
+    pub bs_bytes: u64,
+}
+
+impl InterleavedShare {
+    /// Whether the thread opens a file of `size_bytes`. An empty one is the first thread's: it is
+    /// made too.
+    #[inline(always)]
+    #[must_use]
+    pub fn opens(&self, size_bytes: u64) -> bool {
+        self.first_bytes < size_bytes || self.first_bytes == 0
     }
 }
 
@@ -148,9 +174,14 @@ impl Share {
             let (from, to) = range(all);
             return Ok(Self::Dirs(DirShare { first: from as u32, count: (to - from) as u32 }));
         }
-        let shared = phase.io.sharing == Sharing::Shared && threads > 1;
+        let shared = phase.io.sharing != Sharing::Own && threads > 1;
         if shared && phase.op.is_big() {
             let (files, bs_bytes) = (run((0, dataset.files)), phase.bs_bytes.max(1));
+            if phase.io.sharing == Sharing::Interleaved {
+                let (first_bytes, step_bytes) = (t * bs_bytes, n * bs_bytes);
+                let share = InterleavedShare { files, first_bytes, step_bytes, bs_bytes };
+                return Ok(Self::Interleaved(share));
+            }
             return Ok(Self::Parts(PartShare { files, thread: t, threads: n, bs_bytes }));
         }
         if shared {
@@ -173,6 +204,7 @@ impl Share {
         match self {
             Self::Files(files) => files.count,
             Self::Parts(part) => part.files.count,
+            Self::Interleaved(blocks) => blocks.files.count,
             Self::Dirs(_) => 0,
             Self::Blocks(blocks) => blocks.files,
         }
@@ -240,7 +272,7 @@ fn enough(dataset: &Dataset, phase: &Phase) -> Result<(), EngineError> {
 /// few.
 fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static str) {
     let op = phase.op;
-    let shared = phase.io.sharing == Sharing::Shared;
+    let shared = phase.io.sharing != Sharing::Own;
     if op.is_random() || (op.is_big() && shared) {
         return (phase.count(dataset), "ops", "use fewer threads");
     }

@@ -117,9 +117,11 @@ pub enum Sharing {
     /// All threads work in the same directories, file by file in turn (or in the same big file,
     /// each in its part of it).
     Shared,
+    /// The calls in each big file are dealt out in turn: call i is thread i modulo threads.
+    Interleaved,
 }
 
-names!(Sharing.name { Own = "own", Shared = "shared" });
+names!(Sharing.name { Own = "own", Shared = "shared", Interleaved = "interleaved" });
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! itself: an op is a row here, its loop and its io_uring action in the engine. See *Add an op* in
 //! `docs/architecture.md`.
 
+use crate::io::Sharing;
 use crate::state::{DatasetState, Effect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -665,6 +666,16 @@ impl Op {
             self.creates() || (self.changes_dirs() && self.info().effect == Effect::Nothing);
         let divides = !matches!(self.info().count, Count::Blocks | Count::Cycles | Count::Unknown);
         divides && !makes
+    }
+
+    /// Whether threads can divide the work in that way.
+    #[must_use]
+    pub fn takes_sharing(self, sharing: Sharing) -> bool {
+        match sharing {
+            Sharing::Own => true,
+            Sharing::Shared => self.info().shared,
+            Sharing::Interleaved => self.info().count == Count::Calls,
+        }
     }
 
     /// Whether the engine does it over the files of a dataset.

@@ -58,7 +58,7 @@ impl Dataset {
     #[must_use]
     pub fn fewest_ops(&self, phase: &Phase) -> u64 {
         let threads = u64::from(phase.io.threads.max(1));
-        let (op, shared) = (phase.op, phase.io.sharing == Sharing::Shared && threads > 1);
+        let (op, shared) = (phase.op, phase.io.sharing != Sharing::Own && threads > 1);
         let in_cuts = |cuts: &[u64]| cuts.windows(2).map(|cut| cut[1] - cut[0]).min().unwrap_or(0);
         if op.is_random() || op.is_about_dirs() || !op.is_of_engine() || threads == 1 {
             return phase.count(self) / threads;
@@ -75,7 +75,8 @@ impl Dataset {
         let calls = |size_bytes: u64| size_bytes.div_ceil(phase.bs_bytes.max(1));
         let sizes = self.draw_sizes();
         if shared {
-            // A thread's piece of a file is never smaller than the first thread's.
+            // A thread's piece of a file is never smaller than the first thread's, and of calls in
+            // turn the last thread has the fewest: as many.
             return sizes.sum(0..self.files, |size_bytes| calls(size_bytes) / threads);
         }
         let of = |thread: u64| {
@@ -145,6 +146,7 @@ mod tests {
         assert_eq!(fewest(&set, Op::BigRead, 2, Sharing::Own), 5);
         assert_eq!(fewest(&set, Op::BigRead, 2, Sharing::Shared), 6);
         assert_eq!(fewest(&set, Op::BigRead, 6, Sharing::Shared), 0);
+        assert_eq!(fewest(&set, Op::BigWrite, 2, Sharing::Interleaved), 6);
         assert_eq!(fewest(&set, Op::RandRead, 4, Sharing::Own), 3);
         let sizes = Distribution::Weighted { values: vec![(0, 1), (4500, 1)] };
         let drawn = Dataset { sizes: Some(sizes), ..Dataset::uniform(40, 4500, 0) };

@@ -68,6 +68,8 @@ fn sharing(op: Op, sharing: Sharing, dataset: &Dataset) -> &'static str {
         (Sharing::Own, true) => "own files",
         (Sharing::Shared, true) if dataset.files == 1 => "shared file",
         (Sharing::Shared, true) => "shared files",
+        (Sharing::Interleaved, _) if dataset.files == 1 => "blocks of one file in turn",
+        (Sharing::Interleaved, _) => "blocks of each file in turn",
         (Sharing::Shared, false) if dataset.dirs <= 1 => "shared directory",
         (Sharing::Shared, false) => "shared directories",
     }
@@ -233,6 +235,9 @@ mod tests {
         let shifted = Io { threads: 4, ranks: 2, shift: 2, ..Io::default() };
         let said = "4 threads, in 2 ranks, own directories, each on the share 2 further";
         assert_eq!(summary(Op::Read, 4096, &shifted, &files), said);
+        let in_turn = Io { threads: 4, sharing: Sharing::Interleaved, ..Io::default() };
+        let said = "4 threads, blocks of one file in turn, bs 45.9 KiB";
+        assert_eq!(summary(Op::BigWrite, 47_008, &in_turn, &big), said);
         assert_eq!(summary(Op::Append, 1 << 20, &usual, &files), "bs 1 MiB");
     }
 

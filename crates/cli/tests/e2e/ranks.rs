@@ -121,6 +121,33 @@ fn ranks_work_on_what_others_made() {
     env.run(&["run", &file]).code(2).says(&["s.toml:", "no phase can take `shift`"]);
 }
 
+/// One big file by four ranks, call by call in turn, is what one process would have written.
+#[test]
+fn ranks_write_one_file_in_turn() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let text = |io: &str| {
+        format!(
+            "schema = 1\nname = \"i\"\n[run]\nblocks = 1\n[factors]\ndevice = \"{target}\"\n\
+             cache = \"warm\"\n[[workload]]\nname = \"hard\"\nfiles = 1\nsize = \"3000001 B\"\n\
+             bs = \"47008 B\"\nthreads = 4\nranks = 4\nsharing = \"interleaved\"\n{io}\n\
+             phases = [\"big-write\", {{ op = \"big-read\", shift = 1 }}]\n"
+        )
+    };
+    let file = env.write("i.toml", &text(""));
+    env.run(&["run", &file, "--verify"]).good().says(&["blocks of one file in turn", "45.9 KiB"]);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    let here = record.ranks[0].hostname.clone();
+    assert_ranks(&record, &[&here, &here, &here, &here]);
+    for phase in &record.phases {
+        let ops: Vec<u64> = phase.ranks.iter().map(|rank| rank.ops).collect();
+        assert_eq!((ops, phase.asked_bytes), (vec![16; 4], 3_000_001), "{}", phase.name);
+    }
+    let file = env.write("i.toml", &text("direct = true"));
+    env.run(&["run", &file]).code(2).says(&["direct with calls of 45.9 KiB", "logical sector"]);
+}
+
 #[test]
 fn ranks_on_other_hosts_have_a_clock_with_its_error() {
     let env = TestEnv::new();

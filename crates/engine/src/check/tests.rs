@@ -24,7 +24,7 @@ fn io() -> Io {
 
 #[test]
 fn illegal_mixes_name_the_phase_and_the_remedy() {
-    let (shared, own) = (Sharing::Shared, Sharing::Own);
+    let (shared, own, turns) = (Sharing::Shared, Sharing::Own, Sharing::Interleaved);
     let mmap = Io { backend: Backend::Mmap, ..io() };
     for (op, io, wanted) in [
         (Op::Read, Io { iodepth: 8, ..io() }, "backend = \"io_uring\""),
@@ -37,6 +37,9 @@ fn illegal_mixes_name_the_phase_and_the_remedy() {
         (Op::BigWrite, Io { direct: true, ..mmap.clone() }, "leave direct out"),
         (Op::RandWrite, Io { fsync: Fsync::Dsync, ..mmap.clone() }, "no write call"),
         (Op::BigWrite, Io { threads: 2, sharing: shared, ..io() }, "only one thread can make"),
+        (Op::Read, Io { threads: 2, sharing: turns, ..io() }, "interleaved with read"),
+        (Op::RandRead, Io { threads: 2, sharing: turns, ..io() }, "interleaved with randread"),
+        (Op::BigWrite, Io { threads: 2, sharing: turns, ..mmap.clone() }, "with backend mmap"),
         (Op::Mkdir, Io { threads: 2, sharing: shared, ..io() }, "use sharing = \"own\""),
         (Op::RandRw, Io { rwmixread_percent: 101, ..io() }, "use 0 to 100"),
         (Op::RandRead, Io { ops: Some(0), ..io() }, "0 ops"),

@@ -9,6 +9,7 @@
 //! | [`files`] | whole files, their names and attributes, one op a file |
 //! | [`dirs`] | mkdir, rmdir, list |
 //! | [`big`] | big-write, big-read, big-overwrite |
+//! | [`interleaved`] | the same, block by block in turn with other threads |
 //! | [`random`] | randread, randwrite, randrw |
 //! | [`cycle`] | cycle: one of its cycles |
 
@@ -17,6 +18,7 @@ pub(crate) mod cycle;
 mod dirs;
 mod file_loop;
 mod files;
+mod interleaved;
 mod random;
 
 pub(crate) use file_loop::{LoopEnv, SYNC_PARENT, close_after};
@@ -48,6 +50,10 @@ pub(crate) fn run<B: Backend, R: Recorder>(
         Share::Parts(part) => {
             let file_order = Permuted { files: part.files, order: order.as_deref() };
             file_op(context, env, file_order, recorder)
+        }
+        Share::Interleaved(share) => {
+            let file_order = Permuted { files: share.files, order: order.as_deref() };
+            interleaved::run(context, share, env, file_order, recorder)
         }
         Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
             let file_order = Sequential { first, count };

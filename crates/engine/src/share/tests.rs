@@ -37,9 +37,42 @@ fn union(dataset: &Dataset, phase: &Phase) -> HashSet<u64> {
                 assert!(from.is_multiple_of(part.bs_bytes) || from == to);
                 (from..to).for_each(&mut add);
             }
+            Share::Interleaved(blocks) => {
+                let blocks = offsets(&blocks, dataset.size_bytes).into_iter();
+                blocks.for_each(|(from, to)| (from..to).for_each(&mut add));
+            }
         }
     }
     all
+}
+
+/// From, to of each block in a file of `size_bytes`.
+fn offsets(share: &InterleavedShare, size_bytes: u64) -> Vec<(u64, u64)> {
+    let starts = (share.first_bytes..size_bytes).step_by(share.step_bytes as usize);
+    starts.map(|from| (from, (from + share.bs_bytes).min(size_bytes))).collect()
+}
+
+#[test]
+fn blocks_of_a_big_file_come_in_turn() {
+    let set = Dataset::uniform(1, 5500, 0);
+    let write = phase(Op::BigWrite, 4, Sharing::Interleaved);
+    let blocks: Vec<_> = shares(&set, &write)
+        .iter()
+        .map(|share| {
+            let Share::Interleaved(share) = share else { panic!("{share:?}") };
+            offsets(share, 5500)
+        })
+        .collect();
+    let wanted = [
+        vec![(0, 1000), (4000, 5000)],
+        vec![(1000, 2000), (5000, 5500)],
+        vec![(2000, 3000)],
+        vec![(3000, 4000)],
+    ];
+    assert_eq!(blocks, wanted);
+    assert_eq!(union(&set, &write).len(), 5500);
+    let alone = shares(&set, &phase(Op::BigWrite, 1, Sharing::Interleaved));
+    assert!(matches!(alone[..], [Share::Files(_)]));
 }
 
 #[test]
@@ -197,6 +230,7 @@ proptest! {
             let some = match share {
                 Share::Files(files) => files.count > 0,
                 Share::Parts(part) => part.range(size_bytes).0 < part.range(size_bytes).1,
+                Share::Interleaved(blocks) => blocks.first_bytes < size_bytes,
                 Share::Dirs(dirs) => dirs.count > 0 || threads == 1,
                 Share::Blocks(blocks) => blocks.count > 0,
             };

@@ -13,7 +13,7 @@ use crate::op::is_read;
 use crate::outcome::Failure;
 use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::root::Root;
-use crate::share::{BlockShare, DirShare, FileShare, PartShare, Share};
+use crate::share::{BlockShare, DirShare, FileShare, InterleavedShare, PartShare, Share};
 use crate::stamp::{Contents, SECTOR_BYTES};
 use crate::threads::{Sizes, StartBarrier, ThreadContext};
 use fsarena_model::op::BlockSize;
@@ -82,6 +82,10 @@ fn open_flags(context: &ThreadContext) -> OFlags {
     let info = op.info();
     let access = match (info.reads, info.changes_file) {
         (true, true) => OFlags::RDWR,
+        // Whichever thread comes first makes the file.
+        (false, true) if info.creates && matches!(context.share, Share::Interleaved(_)) => {
+            OFlags::WRONLY | OFlags::CREATE
+        }
         (false, true) if info.creates => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
         (false, true) if op.appends() => OFlags::WRONLY | OFlags::APPEND,
         (false, true) => OFlags::WRONLY,
@@ -162,7 +166,9 @@ impl UringLoop {
             Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
                 self.files(root, context, barrier, Sequential { first, count }, recorder)
             }
-            Share::Files(files) | Share::Parts(PartShare { files, .. }) => {
+            Share::Files(files)
+            | Share::Parts(PartShare { files, .. })
+            | Share::Interleaved(InterleavedShare { files, .. }) => {
                 let file_order = Permuted { files, order: order.as_deref() };
                 self.files(root, context, barrier, file_order, recorder)
             }
@@ -229,6 +235,11 @@ impl UringLoop {
         let lookup = root.lookup();
         match &mut *self.kind {
             Kind::Blocks(ring_loop, rules) => {
+                if let Share::Interleaved(share) = share {
+                    let (share, write) = (*share, op.writes());
+                    let mut source = InterleavedBlocks { files, share, write, current: None };
+                    return ring_loop.run(lookup, *rules, &mut source, contents, recorder);
+                }
                 let part = if let Share::Parts(part) = share { Some(*part) } else { None };
                 let (bs_bytes, write) = (*bs_bytes, op.writes());
                 let mut source =
@@ -403,6 +414,48 @@ impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
         let last = self.offset == self.end;
         #[expect(clippy::cast_possible_truncation, reason = "no more than the largest call")]
         Some(Block { file, len: len as u32, offset, write, last })
+    }
+
+    /// Called for the current file alone, where the cursor is.
+    fn path(&mut self, _file: u32) -> &CStr {
+        self.files.names.as_c_str()
+    }
+
+    fn closed(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure> {
+        self.files.dirs.done(file, lookup)
+    }
+}
+
+/// Blocks of big files in turn with other threads.
+struct InterleavedBlocks<'a, L> {
+    files: Files<'a, L>,
+    share: InterleavedShare,
+    write: bool,
+    /// The current file, where the next block in it begins, and its size.
+    current: Option<(u32, u64, u64)>,
+}
+
+impl<L: FileOrder> BlockSource for InterleavedBlocks<'_, L> {
+    fn next(&mut self) -> Option<Block> {
+        if self.files.barrier.is_stopped() {
+            return None;
+        }
+        let (file, offset, size_bytes) = match self.current.take() {
+            Some(current) => current,
+            None => loop {
+                let file = self.files.next()?;
+                let size_bytes = self.files.sizes.file_bytes(file);
+                if self.share.opens(size_bytes) {
+                    break (file, self.share.first_bytes, size_bytes);
+                }
+            },
+        };
+        let len = (size_bytes - offset).min(self.share.bs_bytes);
+        let next = offset + self.share.step_bytes;
+        let last = next >= size_bytes;
+        self.current = (!last).then_some((file, next, size_bytes));
+        #[expect(clippy::cast_possible_truncation, reason = "no more than the largest call")]
+        Some(Block { file, len: len as u32, offset, write: self.write, last })
     }
 
     /// Called for the current file alone, where the cursor is.

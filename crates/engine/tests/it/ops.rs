@@ -126,6 +126,36 @@ fn big_files_in_every_way() {
     }
 }
 
+/// Blocks in turn, also of no multiple of a page or sector, hold what one thread would write.
+#[test]
+fn interleaved_blocks_in_every_way() {
+    const BIG_FILES: [Op; 3] = [Op::BigWrite, Op::BigRead, Op::BigOverwrite];
+    let by_turns = by(3, Sharing::Interleaved);
+    for (files, size_bytes, bs_bytes) in
+        [(1, 2_500_000, 47_008), (3, 40_000, 4096), (2, 9_001, 1000)]
+    {
+        let big = Dataset::uniform(files, size_bytes, 0);
+        for fsync in [Fsync::None, Fsync::Op, Fsync::File, Fsync::Dir] {
+            let io = Io { fsync, ..by_turns.clone() };
+            workload(&big, &io, Order::Sequential, bs_bytes, &BIG_FILES);
+        }
+        for (iodepth, backend) in [(1, Backend::IoUring), (3, Backend::IoUring)] {
+            let io = Io { iodepth, backend, ..by_turns.clone() };
+            if let Err(error) = fsarena_engine::uring::check(Op::BigWrite, &io) {
+                println!("not run: interleaved_blocks_in_every_way by io_uring: {error}");
+                continue;
+            }
+            if big.fewest_ops(&phase(Op::BigWrite, bs_bytes, &io)) >= 3 {
+                workload(&big, &io, Order::Sequential, bs_bytes, &BIG_FILES);
+            }
+        }
+    }
+    // An empty file is one too.
+    let sizes = Distribution::Weighted { values: vec![(0, 1), (30_000, 1)] };
+    let drawn = Dataset { sizes: Some(sizes), ..Dataset::uniform(12, 30_000, 2) };
+    workload(&drawn, &by_turns, Order::Sequential, 700, &BIG_FILES);
+}
+
 #[test]
 fn directories_in_every_way() {
     for (dirs, depth) in [(9, 1), (9, 2), (30, 3)] {

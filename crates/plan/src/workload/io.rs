@@ -99,9 +99,7 @@ impl Keys {
         put.key("fsync", &self.fsync, &mut io.fsync, |to| takes_fsync(op, to));
         put.key("threads", &self.threads, &mut io.threads, |_| true);
         put.key("ranks", &self.ranks, &mut io.ranks, |_| true);
-        put.key("sharing", &self.sharing, &mut io.sharing, |to| {
-            to == Sharing::Own || takes_shared(op)
-        });
+        put.key("sharing", &self.sharing, &mut io.sharing, |to| op.takes_sharing(to));
         let threads = io.threads.max(io.ranks);
         put.key("shift", &self.shift, &mut io.shift, |to| op.takes_shift() && to < threads);
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
@@ -128,6 +126,10 @@ impl Keys {
                      that write contents, dir for those that make or remove entries"
                 }
                 "direct" => "it is for phases that read or write contents, not by mmap",
+                "sharing" => {
+                    "shared is for files, by any op that finds them or creates small ones, \
+                     interleaved for big-write, big-read and big-overwrite"
+                }
                 "backend" => "mmap is for big files and random ops; io_uring cannot list",
                 _ => "leave it out",
             };
@@ -196,9 +198,4 @@ pub(super) fn takes_fsync(op: Op, fsync: Fsync) -> bool {
         Fsync::Dsync => info.writes,
         Fsync::Dir => info.changes_names,
     }
-}
-
-/// Whether several threads can share directories or files with an op.
-pub(super) fn takes_shared(op: Op) -> bool {
-    op.info().shared
 }

@@ -4,7 +4,7 @@
 //! The engine refuses the same for whoever speaks to it directly. What depends on a device (its
 //! logical sector) is asked when contenders are known.
 
-use super::io::{Spans, takes_backend, takes_fsync, takes_shared};
+use super::io::{Spans, takes_backend, takes_fsync};
 use crate::error::{PlanError, Span};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::io::{Backend, Fsync, Sharing};
@@ -223,15 +223,8 @@ fn threads(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
     let (op, io) = (phase.op, &phase.io);
     let at = spans.key("threads");
     let threads = u64::from(io.threads);
-    let shared = io.sharing == Sharing::Shared;
-    if shared && !takes_shared(op) {
-        let what = format!("`{}` cannot be shared by {threads} threads", op.name());
-        let remedy = match op.is_about_dirs() {
-            false => "use sharing = \"own\" with as many files, or threads = 1",
-            true => "use sharing = \"own\": each thread has directories of its own",
-        };
-        return refuse(spans.key("sharing"), what, remedy);
-    }
+    let shared = io.sharing != Sharing::Own;
+    sharing(phase, spans)?;
     if op.changes_dirs() && set.levels() > 1 {
         let what = format!("`{}` of nested directories by {threads} threads", op.name());
         return refuse(at, what, "use threads = 1 here, or depth = 1");
@@ -242,7 +235,7 @@ fn threads(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
             return Ok(());
         }
         let what = format!("{threads} threads, and one of them has nothing to do");
-        let remedy = if !op.is_big() && takes_shared(op) {
+        let remedy = if !op.is_big() && op.takes_sharing(Sharing::Shared) {
             "its directories would be empty; use fewer threads, more files, fewer directories, or \
              sharing = \"shared\""
         } else {
@@ -252,13 +245,13 @@ fn threads(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
     }
     let what = format!("{threads} threads for {there} {}", of[usize::from(there != 1)]);
     let remedy = match there {
-        0 if takes_shared(op) => {
+        0 if op.takes_sharing(Sharing::Shared) => {
             "add dirs, or sharing = \"shared\" where all work in one directory"
         }
-        _ if op.is_big() && !op.is_random() && !shared && takes_shared(op) => {
+        _ if op.is_big() && !op.is_random() && !shared && op.takes_sharing(Sharing::Shared) => {
             "use more files, fewer threads, or sharing = \"shared\": each its part of every file"
         }
-        _ if !op.is_big() && !shared && takes_shared(op) => {
+        _ if !op.is_big() && !shared && op.takes_sharing(Sharing::Shared) => {
             "use more directories, fewer threads, or sharing = \"shared\""
         }
         _ => "use fewer threads",
@@ -307,6 +300,31 @@ fn flight(workload: &Workload, number: usize, spans: &Spans) -> Checked {
         );
         let remedy = "use a smaller bs or iodepth, or fewer threads: up to 4 GiB in all";
         return refuse(spans.key("bs"), what, remedy);
+    }
+    Ok(())
+}
+
+/// Threads that are not each by itself.
+fn sharing(phase: &Phase, spans: &Spans) -> Checked {
+    let (op, io) = (phase.op, &phase.io);
+    let place = spans.key("sharing");
+    if !op.takes_sharing(io.sharing) {
+        let (how, remedy) = match (io.sharing, op) {
+            (Sharing::Interleaved, _) => {
+                ("interleaved", "use it for big-write, big-read and big-overwrite")
+            }
+            (_, Op::BigWrite) => (
+                "shared",
+                "use sharing = \"interleaved\", or \"own\" with as many files, or threads = 1",
+            ),
+            _ => ("shared", "use sharing = \"own\": each thread has directories of its own"),
+        };
+        let what = format!("`{}` cannot be {how} by {} threads", op.name(), io.threads);
+        return refuse(place, what, remedy);
+    }
+    if io.sharing == Sharing::Interleaved && io.backend == Backend::Mmap && op.creates() {
+        let what = format!("interleaved `{}` with mmap: a mapping is of a whole file", op.name());
+        return refuse(place, what, "use another backend, or write the file by one thread");
     }
     Ok(())
 }

@@ -197,7 +197,7 @@ fn of_threads() {
     t.toml:10:40: 4 threads for 1 file
       use more files, fewer threads, or sharing = "shared": each its part of every file
     t.toml:10:54: `big-write` cannot be shared by 4 threads
-      use sharing = "own" with as many files, or threads = 1
+      use sharing = "interleaved", or "own" with as many files, or threads = 1
     t.toml:10:52: 4 threads for 2 calls of a file
       use fewer threads
     t.toml:10:40: 4 threads for 3 ops
@@ -213,12 +213,44 @@ fn of_threads() {
     t.toml:11:38: `workload.phases.threads` is 1025
       it has to be from 1 to 1024
     t.toml:11:38: unknown sharing "both"
-      known: own, shared
+      known: own, shared, interleaved
     t.toml:11:11: no phase can take `sharing`
-      leave it out
+      shared is for files, by any op that finds them or creates small ones, interleaved for big-write, big-read and big-overwrite
     "#);
     let shared = "{ op = \"randread\", threads = 4 }";
     assert_eq!(plan(&mix(BIG, shared)).map(|_| ()), Ok(()), "blocks are always shared");
+}
+
+#[test]
+fn of_interleaved_files() {
+    let of = |op: &str| format!("{{ {op}, threads = 2, sharing = \"interleaved\" }}");
+    let text = all(&[
+        mix(SMALL, &of("op = \"create\"")),
+        mix(SMALL, &format!("\"create\", {}", of("op = \"list\""))),
+        mix(BIG, &of("op = \"randread\"")),
+        mix(BIG, &of("op = \"big-write\", backend = \"mmap\"")),
+        mix(BIG, &of("op = \"big-write\", bs = 47_008, direct = true")),
+        mix(BIG, &of("op = \"big-write\", bs = \"64 MiB\"")),
+        mix(&format!("{SMALL}\nsharing = \"interleaved\""), "\"create\""),
+    ]);
+    insta::assert_snapshot!(text, @"
+    t.toml:11:51: `create` cannot be interleaved by 2 threads
+      use it for big-write, big-read and big-overwrite
+    t.toml:11:59: `list` cannot be interleaved by 2 threads
+      use it for big-write, big-read and big-overwrite
+    t.toml:10:53: `randread` cannot be interleaved by 2 threads
+      use it for big-write, big-read and big-overwrite
+    t.toml:10:72: interleaved `big-write` with mmap: a mapping is of a whole file
+      use another backend, or write the file by one thread
+    t.toml:10:36: direct with calls of 45.9 KiB
+      use a bs that is a multiple of the logical sector: 512 B or 4 KiB
+    t.toml:10:56: 2 threads for 1 call of a file
+      use fewer threads
+    t.toml:11:11: no phase can take `sharing`
+      shared is for files, by any op that finds them or creates small ones, interleaved for big-write, big-read and big-overwrite
+    ");
+    let phases = format!("{}, {}", of("op = \"big-write\", bs = 47_008"), of("op = \"big-read\""));
+    assert_eq!(plan(&mix(BIG, &phases)).map(|_| ()), Ok(()));
 }
 
 #[test]
