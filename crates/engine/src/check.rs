@@ -156,7 +156,7 @@ fn sharing(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     if sharing == Sharing::Interleaved {
         return interleaved(phase);
     }
-    if op.is_about_dirs() {
+    if op.is_about_dirs() || op == Op::Find {
         let what = format!("sharing = shared with {}", op.name());
         return Err((what, "a directory is one thread's; use sharing = \"own\""));
     }

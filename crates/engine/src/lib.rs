@@ -86,6 +86,8 @@ pub struct Job<'a> {
     pub sector_bytes: u64,
     /// What each of its threads sleeps after its last op.
     pub delay: InjectedDelay,
+    /// Files that were modified later match in a phase of `find`, ns since 1970.
+    pub newer_than_unix_ns: u64,
     /// Which of the ranks of the phase this is: only its threads run here.
     pub rank: u32,
 }
@@ -103,6 +105,7 @@ impl<'a> Job<'a> {
             latency: true,
             sector_bytes: SECTOR_BYTES,
             delay: InjectedDelay::default(),
+            newer_than_unix_ns: 0,
             rank: 0,
         }
     }

@@ -21,13 +21,15 @@ use crate::root::Root;
 pub use crate::root::make_dirs;
 use crate::share::Share;
 use crate::stamp::{Contents, Span, attribute_value};
-use crate::threads::{Latency, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
+use crate::threads::{Latency, Search, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
 use crate::uring;
 use fsarena_model::cycle::CycleEvent;
 use fsarena_model::op::{BlockSize, Count};
 use fsarena_model::seed::Seed;
 use fsarena_model::state::Effect;
-use fsarena_model::work::{Backend as Interface, Dataset, Fsync, Op, Order, Phase, WorkerReport};
+use fsarena_model::work::{
+    Backend as Interface, Dataset, FindReport, Fsync, Op, Order, Phase, WorkerReport,
+};
 use rustix::io::Errno;
 
 /// Bytes of the buffer that `list` reads entries into: what glibc's readdir(3) uses.
@@ -210,6 +212,8 @@ impl Prepared {
         if let (Err(errno), None) = (durable, &report.error) {
             report.error = Some(sync_error(ops, errno));
         }
+        let found = self.contexts.iter().filter_map(|context| Some(context.search?.found));
+        report.find = found.reduce(FindReport::with);
         self.latencies(&mut report);
         report
     }
@@ -313,6 +317,7 @@ impl Common {
         let read_buf_bytes = match info.bs.0 {
             BlockSize::Value => usize::try_from(phase.bs_bytes),
             _ if info.count == (Count::Dirs { with_root: true }) => Ok(LIST_BYTES),
+            _ if info.count == Count::Entries => Ok(LIST_BYTES),
             _ if info.reads => usize::try_from(call_bytes.next_multiple_of(read_align)),
             _ => Ok(0),
         };
@@ -343,7 +348,7 @@ impl Common {
             Share::Parts(part) => part.files.count,
             Share::Interleaved(blocks) => blocks.files.count,
             Share::Dirs(dirs) => dirs.count,
-            Share::Blocks(_) => 0,
+            Share::Blocks(_) | Share::Find(_) => 0,
         };
         Ok(ThreadContext {
             thread,
@@ -364,6 +369,7 @@ impl Common {
             read_align,
             delay: job.delay,
             mixture: job.seed.child("mixture", 0).tag(),
+            search: self.search(job, &share),
             left_in_dirs: vec![],
             in_dirs: self.in_dirs(&share, phase),
             latency: self.clock.map(|clock| Latency {
@@ -389,6 +395,22 @@ impl Common {
         Contents::new(span, version, &job.dataset_seed).map(Some)
     }
 
+    /// What a walk of the tree looks for, and how many files and links it has to see.
+    fn search(&self, job: &Job<'_>, share: &Share) -> Option<Search> {
+        let Share::Find(share) = share else { return None };
+        let names = 1 + u64::from(job.state.linked) + u64::from(job.state.symlinked);
+        let size_bytes = match job.phase.bs_bytes {
+            0 => self.sizes.longest_bytes(),
+            bytes => bytes,
+        };
+        let wanted = FindReport {
+            size_bytes,
+            newer_than_unix_ns: job.newer_than_unix_ns,
+            ..FindReport::default()
+        };
+        Some(Search { wanted, files: u64::from(share.files.count) * names, found: wanted })
+    }
+
     /// How many files of `share` are in each leaf directory, where directories are to be synced.
     fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
         let changes = phase.op.changes();
@@ -396,7 +418,7 @@ impl Common {
             Share::Files(files) => *files,
             Share::Parts(part) => part.files,
             Share::Interleaved(blocks) => blocks.files,
-            Share::Dirs(_) | Share::Blocks(_) => return vec![],
+            Share::Dirs(_) | Share::Find(_) | Share::Blocks(_) => return vec![],
         };
         if phase.io.fsync != Fsync::Dir || !changes {
             return vec![];

@@ -10,7 +10,7 @@ use crate::permute::Permutation;
 use fsarena_model::op::Count;
 use fsarena_model::seed::Seed;
 use fsarena_model::split::piece;
-use fsarena_model::work::{Dataset, Phase, Sharing};
+use fsarena_model::work::{Dataset, Op, Phase, Sharing};
 
 /// What one thread of a phase does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Share {
     Interleaved(InterleavedShare),
     /// Directories.
     Dirs(DirShare),
+    /// Directories with what is in them.
+    Find(FindShare),
     /// Blocks in random order.
     Blocks(BlockShare),
 }
@@ -103,6 +105,48 @@ pub struct DirShare {
     pub count: u32,
 }
 
+/// Directories that are walked: leaf directories with their files, and a part of those above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FindShare {
+    /// Directories that hold others.
+    pub inner: DirShare,
+    /// Leaf directories; of a flat set the root.
+    pub leaves: DirShare,
+    /// Files in these.
+    pub files: FileShare,
+    /// Whether the root is all there is: it is none of the entries.
+    pub is_flat: bool,
+}
+
+impl FindShare {
+    fn new(dataset: &Dataset, (thread, threads): (u64, u64)) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
+        let dirs = |start: u64, all: u64| {
+            let (from, to) = (piece(all, thread, threads), piece(all, thread + 1, threads));
+            DirShare { first: (start + from) as u32, count: (to - from) as u32 }
+        };
+        let inner = dataset.directories().saturating_sub(dataset.dirs);
+        // Of a flat set one thread has all.
+        let (from, to) = match threads {
+            1 => (0, dataset.files),
+            _ => {
+                let cuts = dataset.own_cuts(threads);
+                (cuts[thread as usize], cuts[thread as usize + 1])
+            }
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
+        let files = FileShare { first: from as u32, step: 1, count: (to - from) as u32 };
+        let leaves = dirs(inner, dataset.dirs.max(1));
+        Self { inner: dirs(0, inner), leaves, files, is_flat: dataset.dirs == 0 }
+    }
+
+    /// The numbers of its directories.
+    pub fn dirs(&self) -> impl Iterator<Item = u32> + use<> {
+        let numbers = |dirs: DirShare| dirs.first..dirs.first + dirs.count;
+        numbers(self.inner).chain(numbers(self.leaves))
+    }
+}
+
 /// Blocks of a random phase: a piece of the permutation of all whole blocks of all files, which
 /// starts again in another order when it is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +209,9 @@ impl Share {
             step: 1,
             count: (to - from) as u32,
         };
+        if phase.op == Op::Find {
+            return Ok(Self::Find(FindShare::new(dataset, (t, n))));
+        }
         if phase.op.is_random() {
             return Ok(Self::Blocks(blocks(dataset, phase, range, seed)));
         }
@@ -205,7 +252,7 @@ impl Share {
             Self::Files(files) => files.count,
             Self::Parts(part) => part.files.count,
             Self::Interleaved(blocks) => blocks.files.count,
-            Self::Dirs(_) => 0,
+            Self::Dirs(_) | Self::Find(_) => 0,
             Self::Blocks(blocks) => blocks.files,
         }
     }

@@ -18,7 +18,9 @@ use crate::resources::Usage;
 use crate::share::Share;
 use crate::stamp::Contents;
 use fsarena_model::dataset::Draw;
-use fsarena_model::work::{Dataset, DatasetState, Io, Op, OpError, ThreadReport, WorkerUsage};
+use fsarena_model::work::{
+    Dataset, DatasetState, FindReport, Io, Op, OpError, ThreadReport, WorkerUsage,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
@@ -48,10 +50,26 @@ impl Sizes {
         (self.draw.value_at(u64::from(file)) + self.appended_bytes).min(self.most_bytes)
     }
 
+    /// How long the largest files are as a phase finds them.
+    pub fn longest_bytes(&self) -> u64 {
+        self.largest_bytes().min(self.most_bytes)
+    }
+
     /// No file is longer than this: the end of the largest that may be drawn.
     pub fn largest_bytes(&self) -> u64 {
         self.draw.most().saturating_add(self.appended_bytes)
     }
+}
+
+/// What a walk of the tree looks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search {
+    /// What matches, with nothing found.
+    pub wanted: FindReport,
+    /// Files and links that the thread has to see.
+    pub files: u64,
+    /// What it has found.
+    pub found: FindReport,
 }
 
 /// Where the latencies of a thread go.
@@ -61,6 +79,17 @@ pub(crate) struct Latency {
     pub all: Histogram,
     /// Writes alone, where they are mixed with reads.
     pub writes: Option<Histogram>,
+}
+
+/// The call of a walk that has seen another number of files than there are.
+pub(crate) const MISCOUNTED: &str = "find";
+
+impl Search {
+    /// What is wrong with the number of files that were seen.
+    fn miscounted(&self) -> String {
+        let seen = self.found.entries - self.found.directories;
+        format!("{seen} files seen, and the dataset has {} there", self.files)
+    }
 }
 
 /// All that one thread of a phase needs; in cache lines of its own (two, since they are fetched in
@@ -98,6 +127,8 @@ pub(crate) struct ThreadContext {
     pub delay: InjectedDelay,
     /// Salt of the mixture of reads and writes.
     pub mixture: u64,
+    /// Of a walk of the tree.
+    pub search: Option<Search>,
     /// Files of this thread in each leaf directory; empty unless directories are to be synced.
     pub in_dirs: Vec<u32>,
     /// Of these, those that are still to be done.
@@ -149,9 +180,13 @@ impl ThreadContext {
         let op_index = tally.failed_op.unwrap_or(tally.ops);
         let call_bytes = self.contents.as_ref().map_or(0, Contents::call_bytes) as u64;
         let (errno, text) = failure.describe(call_bytes, free_bytes);
-        let path = if failure.call == "syncfs" {
+        let text = match &self.search {
+            Some(search) if failure.call == MISCOUNTED => search.miscounted(),
+            _ => text,
+        };
+        let path = if matches!(failure.call, "syncfs" | MISCOUNTED) {
             "."
-        } else if self.op.is_about_dirs() {
+        } else if self.op.is_about_dirs() || self.search.is_some() {
             self.dirs.as_str()
         } else {
             self.names.as_str()

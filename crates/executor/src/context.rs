@@ -71,7 +71,9 @@ impl Trial<'_> {
             self.spec.contender.levels.memory_bytes,
         );
         let handicap_ns = self.spec.contender.levels.handicap_ns;
-        WorkerSpec { handicap_ns, warm_memory_bytes, ..self.worker_spec(task) }
+        let newer_than_unix_ns = if op == Op::Find { self.record.started_unix_ns } else { 0 };
+        let plain = self.worker_spec(task);
+        WorkerSpec { handicap_ns, warm_memory_bytes, newer_than_unix_ns, ..plain }
     }
 
     /// What a worker is told.
@@ -88,6 +90,7 @@ impl Trial<'_> {
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
             handicap_ns: 0,
+            newer_than_unix_ns: 0,
             flush_device: self.fs.device_to_flush(),
         }
     }

@@ -230,6 +230,7 @@ impl Trial<'_> {
             program: report.program.clone(),
             windows,
             worker: report.usage,
+            find: report.find,
             memory,
             error: report.error.clone(),
             counters_late_ns: at.late_ns,

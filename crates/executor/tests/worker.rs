@@ -37,6 +37,7 @@ fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
         cpus: Vec::new(),
         user: None,
         handicap_ns: 0,
+        newer_than_unix_ns: 0,
         flush_device: None,
     };
     ReadyWorker::start(&program, &spec, stop).unwrap()

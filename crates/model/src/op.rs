@@ -43,6 +43,9 @@ pub enum Op {
     Mkdir,
     /// open of a directory, getdents64 to its end, close; one op a directory.
     List,
+    /// The tree walked as find(1) does: getdents64 of each directory, statx of each entry, compared
+    /// with a size and a moment; one op an entry.
+    Find,
     /// rmdir, from the leaves to the root; one op a directory.
     Rmdir,
     /// Each file written from its start to its end; one op a write call.
@@ -93,6 +96,8 @@ pub enum Count {
         /// Whether the root counts.
         with_root: bool,
     },
+    /// One an entry of the tree: files and directories.
+    Entries,
     /// One a call, each file from its start to its end.
     Calls,
     /// One a whole block of all files, in random order, or as many as the phase says.
@@ -112,6 +117,8 @@ pub enum BlockSize {
     Length,
     /// Bytes of a value that is stored with each file.
     Value,
+    /// How long the files are that are looked for; 0: as long as the largest of the dataset.
+    Match,
 }
 
 /// What a phase must have had from the device to be called cold.
@@ -391,7 +398,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 26] = [
+pub const OPS: [OpInfo; 27] = [
     OpInfo {
         writes: true,
         rate: RateKind::Contents,
@@ -487,6 +494,15 @@ pub const OPS: [OpInfo; 26] = [
         changes_names: false,
         cost_ns: (300_000.0, 0.0),
         ..dir(Op::List, "list")
+    },
+    OpInfo {
+        unit: Unit::Entry,
+        count: Count::Entries,
+        bs: (BlockSize::Match, 0),
+        ordered: false,
+        shared: false,
+        cost_ns: (10_000.0, 0.0),
+        ..file(Op::Find, "find")
     },
     OpInfo {
         ordered: false,
@@ -739,7 +755,8 @@ mod tests {
             let reads =
                 matches!(row.cold, ColdNeed::Contents | ColdNeed::Blocks | ColdNeed::BlocksRead);
             assert!(!reads || row.reads, "{name}");
-            assert!(row.bs.1 > 0 || row.bs.0 == BlockSize::Length, "{name}");
+            let is_length = matches!(row.bs.0, BlockSize::Length | BlockSize::Match);
+            assert!(row.bs.1 > 0 || is_length, "{name}");
         }
     }
 }

@@ -99,6 +99,7 @@ impl Phase {
         match self.op.info().count {
             Count::Files => dataset.files,
             Count::Dirs { with_root } => dataset.directories().max(u64::from(with_root)),
+            Count::Entries => dataset.files.saturating_add(dataset.directories()),
             Count::Calls => dataset.draw_sizes().sum(0..dataset.files, calls),
             Count::Blocks => {
                 // Whole blocks only: the tail of a file is never the place of a random call.

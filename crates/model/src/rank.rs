@@ -5,7 +5,7 @@
 
 use crate::outcome::OpError;
 use crate::sample::LatencyHistogram;
-use crate::worker::{ThreadReport, WorkerReport, WorkerUsage};
+use crate::worker::{FindReport, ThreadReport, WorkerReport, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +120,7 @@ pub fn merge(heard: Vec<HeardRank>) -> (WorkerReport, Vec<RankReport>) {
         threads: heard.iter().flat_map(|one| threads(one, start_ns)).collect(),
         cpu_ns: cpu.sum(),
         counters: last.and_then(|one| one.report.counters.clone()),
+        find: heard.iter().filter_map(|one| one.report.find).reduce(FindReport::with),
         ..WorkerReport::default()
     };
     let since = |at_ns: u64| at_ns.saturating_sub(start_ns);
@@ -190,6 +191,7 @@ mod tests {
             latency: Some(latency),
             cpu_ns: Some(7),
             threads: vec![ThreadReport { started_ns: 0, done_ns: 5, ops: 3, asked_bytes: 30 }],
+            find: Some(FindReport { size_bytes: 9, entries: 3, matches: 2, ..Default::default() }),
             ..WorkerReport::default()
         };
         let clock = ClockOffset { offset_ns, error_ns: 4 };
@@ -204,6 +206,8 @@ mod tests {
         assert_eq!((all.start_monotonic_ns, all.returned_monotonic_ns), (1_000, 2_000));
         assert_eq!(all.durable_monotonic_ns, Some(2_050));
         assert_eq!((all.ops, all.asked_bytes, all.cpu_ns), (6, 60, Some(14)));
+        let find = FindReport { size_bytes: 9, entries: 6, matches: 4, ..Default::default() };
+        assert_eq!(all.find, Some(find));
         let latency = all.latency.unwrap();
         assert_eq!(latency.buckets, [(100, 4), (200, 1), (201, 1)]);
         assert_eq!((latency.min_ns, latency.max_ns, latency.sum_ns), (99, 201, 800));

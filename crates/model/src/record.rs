@@ -14,7 +14,7 @@ use crate::phase::{Order, Phase};
 use crate::rank::RankReport;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
-use crate::worker::{ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
+use crate::worker::{FindReport, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -259,6 +259,9 @@ pub struct PhaseRecord {
     /// Where its bytes went, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountRecord>,
+    /// What a walk of the tree has found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find: Option<FindReport>,
     /// Why it ended early.
     pub error: Option<OpError>,
     /// How long after `durable` the counters of its window were read; absent where that is not
@@ -329,6 +332,7 @@ impl PhaseRecord {
             sampler: None,
             cycles: None,
             account: None,
+            find: None,
             error: None,
             counters_late_ns: None,
             task_cpu: None,

@@ -44,6 +44,9 @@ pub struct WorkerSpec {
     pub cpus: Vec<usize>,
     /// User and group to become before the work; absent: stay.
     pub user: Option<UserIds>,
+    /// Files that were modified later match in a phase of `find`, ns since 1970.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub newer_than_unix_ns: u64,
     /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub handicap_ns: u64,
@@ -253,6 +256,9 @@ pub struct WorkerReport {
     /// The cycles, where the phase has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<CyclesReport>,
+    /// What a walk of the tree has found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find: Option<FindReport>,
     /// Task clock of the worker, of all its threads and of the programs that it waited for, from
     /// the first clock read to `durable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -273,6 +279,35 @@ pub struct ThreadReport {
     pub ops: u64,
     /// Bytes that its calls moved.
     pub asked_bytes: u64,
+}
+
+/// What a walk of the tree has found, and what it looked for. A file matches that has exactly
+/// `size_bytes` and was modified after `newer_than_unix_ns`, by the clock of the file system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct FindReport {
+    /// Size of the files that match.
+    pub size_bytes: u64,
+    /// Files that match were modified later, ns since 1970: when the trial began.
+    pub newer_than_unix_ns: u64,
+    /// Entries that were looked at: directories, and all else.
+    pub entries: u64,
+    /// Of these, directories.
+    pub directories: u64,
+    /// Files that match.
+    pub matches: u64,
+}
+
+impl FindReport {
+    /// What two parts of one walk have found together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            entries: self.entries.saturating_add(other.entries),
+            directories: self.directories.saturating_add(other.directories),
+            matches: self.matches.saturating_add(other.matches),
+            ..self
+        }
+    }
 }
 
 /// A program that did the work of a phase.

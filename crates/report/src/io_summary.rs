@@ -55,6 +55,8 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
         BlockSize::Call if !says_bs(op, bs_bytes, dataset) => {}
         BlockSize::Call => words.push(format!("bs {}", Bytes(bs_bytes))),
         BlockSize::Length => words.push(format!("to {}", Bytes(bs_bytes))),
+        BlockSize::Match if bs_bytes == 0 => words.push("of the largest size, new".to_owned()),
+        BlockSize::Match => words.push(format!("of {}, new", Bytes(bs_bytes))),
         BlockSize::Value => words.push(format!("values of {}", Bytes(bs_bytes))),
     }
     words.join(", ")
@@ -235,6 +237,8 @@ mod tests {
         let shifted = Io { threads: 4, ranks: 2, shift: 2, ..Io::default() };
         let said = "4 threads, in 2 ranks, own directories, each on the share 2 further";
         assert_eq!(summary(Op::Read, 4096, &shifted, &files), said);
+        assert_eq!(summary(Op::Find, 3901, &usual, &files), "of 3.81 KiB, new");
+        assert_eq!(summary(Op::Find, 0, &usual, &files), "of the largest size, new");
         let in_turn = Io { threads: 4, sharing: Sharing::Interleaved, ..Io::default() };
         let said = "4 threads, blocks of one file in turn, bs 45.9 KiB";
         assert_eq!(summary(Op::BigWrite, 47_008, &in_turn, &big), said);

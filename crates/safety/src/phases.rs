@@ -305,7 +305,13 @@ impl Planner {
             Op::Link | Op::Symlink | Op::Setxattr | Op::Mkdir | Op::Rmdir => {
                 return Ok(Taken::LeftOut);
             }
-            Op::Read | Op::Stat | Op::Getxattr | Op::List | Op::BigRead | Op::RandRead => {
+            Op::Read
+            | Op::Stat
+            | Op::Getxattr
+            | Op::List
+            | Op::Find
+            | Op::BigRead
+            | Op::RandRead => {
                 return Ok(Taken::Reads);
             }
         }

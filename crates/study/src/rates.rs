@@ -119,7 +119,7 @@ impl Rates {
     pub fn get(&self, unit: RateUnit) -> Option<SpreadF> {
         match unit {
             RateUnit::Bytes => self.bytes_per_s,
-            RateUnit::Files => self.files_per_s,
+            RateUnit::Files => self.files_per_s.or(self.entries_per_s),
             RateUnit::Dirs => self.dirs_per_s,
             RateUnit::Ops => self.calls_per_s,
             RateUnit::Time => None,

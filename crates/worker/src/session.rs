@@ -199,7 +199,9 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
             let (seed, latency, rank) = (*seed, *latency, spec.rank);
             let sector_bytes = root.sector_bytes();
             let plain = Job::new(dataset, phase, seed, dataset_seed);
-            let job = Job { state, latency, sector_bytes, delay, rank, ..plain };
+            let newer_than_unix_ns = spec.newer_than_unix_ns;
+            let job =
+                Job { state, latency, sector_bytes, delay, rank, newer_than_unix_ns, ..plain };
             Ready::Phase(Box::new(Prepared::new(&job)?))
         }
         Task::Fio { job, section, lay_out } => {

@@ -107,6 +107,7 @@ fn work(root: &Path, task: Task, flush_device: Option<PathBuf>) -> Option<Worker
         cpus: Vec::new(),
         user: None,
         handicap_ns: 0,
+        newer_than_unix_ns: 0,
         flush_device,
     };
     let mut worker = Command::new(PROGRAM)

@@ -37,12 +37,36 @@ pub enum OpenMode {
     Dir,
 }
 
+/// What statx(2) says of an entry of a directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Whether it is the directory itself; else it is something in it that is none.
+    pub is_itself: bool,
+    /// Its length, bytes.
+    pub size_bytes: u64,
+    /// When it was modified, ns since 1970.
+    pub modified_unix_ns: i128,
+}
+
+/// A call that failed while a directory was read.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryError {
+    /// System call.
+    pub call: &'static str,
+    /// Its error.
+    pub errno: Errno,
+}
+
 /// What the ops of a phase are made of. Paths are relative to the root of the dataset. Every
 /// method fails with the error of its call.
 #[expect(clippy::missing_errors_doc, reason = "the errors are those of the calls")]
 pub trait Backend {
     /// An open file or directory; closed with [`Backend::close`] and by nothing else.
     type File: Copy;
+
+    /// Whether there are directories to be read: else as many entries are counted as there would
+    /// be.
+    const HAS_ENTRIES: bool = true;
 
     /// Whether calls always give an offset: its files have no position of their own.
     const BY_OFFSET: bool = false;
@@ -95,6 +119,18 @@ pub trait Backend {
     /// getdents64(2) through `buffer` until the end; how many entries there are, with `.` and `..`
     /// where the file system gives them.
     fn list(&self, dir: Self::File, buffer: &mut [u8]) -> Result<u64, Errno>;
+
+    /// statx(2) of a directory itself, then getdents64(2) through `buffer` to its end and statx(2)
+    /// of each entry but directories; ends early where `each` answers `false`.
+    fn each_entry(
+        &self,
+        dir: Self::File,
+        buffer: &mut [u8],
+        each: impl FnMut(Entry) -> bool,
+    ) -> Result<(), EntryError> {
+        let _ = (dir, buffer, each);
+        Err(EntryError { call: "getdents64", errno: Errno::NOTSUP })
+    }
 
     /// A call on names that has no method of its own; `call` gets the directory where lookups
     /// start. A backend that makes no calls answers with `none`.

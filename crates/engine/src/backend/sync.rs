@@ -5,12 +5,12 @@
 //! Measured on tmpfs in alternating rounds of 500 files: 25 ns less than glibc for open, read and
 //! close of a file (of 1440 ns), no difference for stat.
 
-use super::{Backend, OpenMode};
+use super::{Backend, Entry, EntryError, OpenMode};
 use crate::durable::Durable;
 use crate::root::Root;
 use fsarena_model::work::{Fsync, Io};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
-use rustix::fs::{Advice, AtFlags, Mode, OFlags, RawDir};
+use rustix::fs::{Advice, AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -50,6 +50,15 @@ fn borrow<'a>(file: RawFd) -> BorrowedFd<'a> {
     // SAFETY: the loop passes only descriptors that an open of this backend gave it and that it has
     // not closed yet; the borrow ends with the call it is made for.
     unsafe { BorrowedFd::borrow_raw(file) }
+}
+
+/// Memory for entries of directories.
+#[inline(always)]
+fn as_space(buffer: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    let (start, len) = (buffer.as_mut_ptr().cast::<MaybeUninit<u8>>(), buffer.len());
+    // SAFETY: the same bytes, borrowed as long. RawDir lets only the kernel write into them, which
+    // never takes a byte's value away.
+    unsafe { std::slice::from_raw_parts_mut(start, len) }
 }
 
 impl Backend for Sync<'_> {
@@ -140,10 +149,7 @@ impl Backend for Sync<'_> {
 
     #[inline(always)]
     fn list(&self, dir: RawFd, buffer: &mut [u8]) -> Result<u64, Errno> {
-        let (start, len) = (buffer.as_mut_ptr().cast::<MaybeUninit<u8>>(), buffer.len());
-        // SAFETY: the same bytes, borrowed for this call. RawDir lets only the kernel write into
-        // them, which never takes a byte's value away.
-        let space = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        let space = as_space(buffer);
         let mut entries = RawDir::new(borrow(dir), space);
         let mut count = 0;
         while let Some(entry) = entries.next() {
@@ -151,6 +157,41 @@ impl Backend for Sync<'_> {
             count += 1;
         }
         Ok(count)
+    }
+
+    fn each_entry(
+        &self,
+        dir: RawFd,
+        buffer: &mut [u8],
+        mut each: impl FnMut(Entry) -> bool,
+    ) -> Result<(), EntryError> {
+        let at = |call| move |errno| EntryError { call, errno };
+        let mut look = |name: &CStr, is_itself: bool| {
+            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
+            let wanted = StatxFlags::TYPE | StatxFlags::SIZE | StatxFlags::MTIME;
+            let found = rustix::fs::statx(borrow(dir), name, flags, wanted).map_err(at("statx"))?;
+            if !is_itself && FileType::from_raw_mode(found.stx_mode.into()) == FileType::Directory {
+                return Ok(true);
+            }
+            let (seconds, nanos) = (found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec);
+            let modified_unix_ns = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+            Ok(each(Entry { is_itself, size_bytes: found.stx_size, modified_unix_ns }))
+        };
+        if !look(c"", true)? {
+            return Ok(());
+        }
+        let mut entries = RawDir::new(borrow(dir), as_space(buffer));
+        while let Some(entry) = entries.next() {
+            let entry = entry.map_err(at("getdents64"))?;
+            let name = entry.file_name();
+            // Directories are looked at by whoever walks them; some file systems do not say what
+            // an entry is.
+            let is_dir = entry.file_type() == FileType::Directory;
+            if !is_dir && name != c"." && name != c".." && !look(name, false)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`files`] | whole files, their names and attributes, one op a file |
 //! | [`dirs`] | mkdir, rmdir, list |
+//! | [`find`] | find |
 //! | [`big`] | big-write, big-read, big-overwrite |
 //! | [`interleaved`] | the same, block by block in turn with other threads |
 //! | [`random`] | randread, randwrite, randrw |
@@ -18,6 +19,7 @@ pub(crate) mod cycle;
 mod dirs;
 mod file_loop;
 mod files;
+mod find;
 mod interleaved;
 mod random;
 
@@ -46,6 +48,7 @@ pub(crate) fn run<B: Backend, R: Recorder>(
     let order = context.order.take();
     let mut tally = match context.share {
         Share::Blocks(blocks) => random::run(context, blocks, env, recorder, open),
+        Share::Find(share) => find::run(context, share, env, recorder),
         Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), env, recorder),
         Share::Parts(part) => {
             let file_order = Permuted { files: part.files, order: order.as_deref() };

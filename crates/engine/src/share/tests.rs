@@ -26,6 +26,11 @@ fn union(dataset: &Dataset, phase: &Phase) -> HashSet<u64> {
             Share::Files(files) => {
                 (0..files.count).for_each(|k| add(u64::from(files.file(k))));
             }
+            Share::Find(share) => {
+                (0..share.files.count).for_each(|k| add(u64::from(share.files.file(k))));
+                let dirs = share.dirs().filter(|_| !share.is_flat);
+                dirs.for_each(|dir| add(1 << 32 | u64::from(dir)));
+            }
             Share::Dirs(dirs) => (0..dirs.count).for_each(|k| add(u64::from(dirs.first + k))),
             Share::Blocks(blocks) => (0..blocks.count).for_each(|k| {
                 let (file, offset) = blocks.block(k);
@@ -232,6 +237,7 @@ proptest! {
                 Share::Parts(part) => part.range(size_bytes).0 < part.range(size_bytes).1,
                 Share::Interleaved(blocks) => blocks.first_bytes < size_bytes,
                 Share::Dirs(dirs) => dirs.count > 0 || threads == 1,
+                Share::Find(share) => share.files.count > 0,
                 Share::Blocks(blocks) => blocks.count > 0,
             };
             prop_assert!(some || dataset.files == 0, "{share:?}");

@@ -160,6 +160,8 @@ impl UringLoop {
         let order = context.order.take();
         let outcome = match context.share {
             Share::Blocks(share) => self.random(root, context, barrier, share, recorder),
+            // Refused before: the kernel has no such request.
+            Share::Find(_) => LoopOutcome::default(),
             Share::Dirs(share) => {
                 self.dirs(root, context, barrier, share, order.as_deref(), recorder)
             }

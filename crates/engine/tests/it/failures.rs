@@ -75,14 +75,18 @@ fn every_op_ends_at_its_first_error() {
             assert!(report.durable_monotonic_ns.is_some(), "what was done is made durable");
         }
     }
-    for (op, broken, call) in [
-        (Op::Mkdir, "mkdir", "mkdir"),
-        (Op::List, "list", "getdents64"),
-        (Op::List, "open_dir", "open"),
+    // Two directories have been done: of a walk with all that is in them.
+    let walked = 2 * (1 + 6);
+    for (op, broken, call, done) in [
+        (Op::Mkdir, "mkdir", "mkdir", 2),
+        (Op::List, "list", "getdents64", 2),
+        (Op::List, "open_dir", "open", 2),
+        (Op::Find, "open_dir", "open", walked),
+        (Op::Find, "entries", "getdents64", walked),
     ] {
         let report = fail(op, &one, broken, 2, Errno::IO);
         let error = report.error.unwrap();
-        assert_eq!((error.call.as_str(), error.path.as_str(), report.ops), (call, "d00002", 2));
+        assert_eq!((error.call.as_str(), error.path.as_str(), report.ops), (call, "d00002", done));
     }
     let end = Io { fsync: Fsync::End, ..Io::default() };
     let error = fail(Op::Create, &end, "sync", 0, Errno::IO).error.unwrap();

@@ -223,6 +223,62 @@ fn sizes_and_directories_by_distribution() {
     workload(&dataset, &by(3, Sharing::Shared), Order::Sequential, 1000, &ops);
 }
 
+/// A walk sees every file and directory once, and tells those of one size that are new.
+#[test]
+fn find_counts_what_is_there() {
+    let sizes = Distribution::Weighted { values: vec![(100, 1), (3901, 1)] };
+    let nested = Dataset { sizes: Some(sizes), depth: 3, ..Dataset::uniform(60, 3901, 12) };
+    let wanted = (0..60).filter(|&file| nested.draw_sizes().value_at(file) == 3901).count() as u64;
+    for (dataset, threads) in [(&nested, 1), (&nested, 4), (&Dataset::uniform(60, 5, 0), 1)] {
+        let dir = crate::support::temp_dir();
+        let mut state = DatasetState::default();
+        let mut run = |op, bs_bytes| {
+            let io = by(threads, Sharing::Own);
+            run(dir.path(), dataset, &mut state, &phase(op, bs_bytes, &io))
+        };
+        run(Op::Create, 4096);
+        let report = run(Op::Find, 0);
+        honest(&report, threads, "find");
+        let found = report.find.unwrap();
+        assert_eq!(found.entries, 60 + dataset.directories());
+        assert_eq!((found.directories, report.ops), (dataset.directories(), found.entries));
+        let is_nested = dataset.dirs > 0;
+        let all = if is_nested { wanted } else { 60 };
+        assert_eq!((found.matches, found.size_bytes), (all, dataset.size_bytes));
+        assert_eq!(run(Op::Find, 17).find.unwrap().matches, 0, "no file is so long");
+        run(Op::Link, 4096);
+        assert_eq!(run(Op::Find, 0).find.unwrap().matches, 2 * all);
+        // What the dataset does not have is an error, and so is what is missing.
+        let place = dir.path().join(if is_nested { "d00000/d00000/d00000" } else { "" });
+        fs::write(place.join("stranger"), "").unwrap();
+        let error = run(Op::Find, 0).error.unwrap();
+        assert_eq!((error.call.as_str(), error.path.as_str()), ("find", "."));
+        assert!(error.text.contains("files seen, and the dataset has"), "{error:?}");
+    }
+}
+
+#[test]
+fn find_takes_what_is_newer_than_a_moment() {
+    let dir = crate::support::temp_dir();
+    let (dataset, mut state) = (Dataset::uniform(9, 5, 0), DatasetState::default());
+    run(dir.path(), &dataset, &mut state, &phase(Op::Create, 4096, &Io::default()));
+    let find = phase(Op::Find, 0, &Io::default());
+    let root = fsarena_engine::Root::open(dir.path()).unwrap();
+    let matches = |newer_than_unix_ns: u64| {
+        let job = fsarena_engine::Job::new(
+            &dataset,
+            &find,
+            crate::support::seed(),
+            crate::support::seed(),
+        );
+        let job = fsarena_engine::Job { newer_than_unix_ns, ..job };
+        let found = job.run(&root).unwrap().find.unwrap();
+        assert_eq!(found.newer_than_unix_ns, newer_than_unix_ns);
+        found.matches
+    };
+    assert_eq!((matches(0), matches(u64::MAX)), (9, 0));
+}
+
 /// A random write of whole sectors leaves the next version in those and in no other.
 #[test]
 fn random_writes_stamp_what_they_write() {

@@ -4,7 +4,7 @@
 pub mod cycles;
 
 use fsarena_engine::backend::sync::Sync;
-use fsarena_engine::backend::{Backend, OpenMode};
+use fsarena_engine::backend::{Backend, Entry, EntryError, OpenMode};
 use fsarena_engine::verify::Verifier;
 use fsarena_engine::{Job, Root};
 use fsarena_model::seed::Seed;
@@ -128,6 +128,16 @@ impl<'a, F: Fn(&'static str) -> Result<(), Errno>> Backend for Asking<'a, F> {
 
     fn list(&self, dir: Self::File, buffer: &mut [u8]) -> Result<u64, Errno> {
         (self.ask)("list").and_then(|()| self.real.list(dir, buffer))
+    }
+
+    fn each_entry(
+        &self,
+        dir: Self::File,
+        buffer: &mut [u8],
+        each: impl FnMut(Entry) -> bool,
+    ) -> Result<(), EntryError> {
+        (self.ask)("entries").map_err(|errno| EntryError { call: "getdents64", errno })?;
+        self.real.each_entry(dir, buffer, each)
     }
 
     fn sync(&self) -> Result<(), Errno> {

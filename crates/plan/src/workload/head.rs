@@ -71,7 +71,7 @@ pub(super) fn block_size(written: &At<Size>, meaning: BlockSize) -> Result<u64, 
     let bs = written.value.0;
     let (what, least, most) = match meaning {
         BlockSize::Call => ("calls", 1, MAX_BS_BYTES),
-        BlockSize::Length => ("files", 0, MAX_LENGTH_BYTES),
+        BlockSize::Length | BlockSize::Match => ("files", 0, MAX_LENGTH_BYTES),
         BlockSize::Value => ("values", 1, MAX_VALUE_BYTES),
     };
     if !(least..=most).contains(&bs) {

@@ -130,7 +130,7 @@ impl Keys {
                     "shared is for files, by any op that finds them or creates small ones, \
                      interleaved for big-write, big-read and big-overwrite"
                 }
-                "backend" => "mmap is for big files and random ops; io_uring cannot list",
+                "backend" => "mmap is for big files and random ops; io_uring cannot list or find",
                 _ => "leave it out",
             };
             return Err(node.error(format!("no phase can take `{key}`"), remedy));

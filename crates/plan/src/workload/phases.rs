@@ -185,6 +185,7 @@ fn no_order(op: Op) -> String {
         Effect::RemoveDirs => format!("`{name}` goes from the leaves to the root"),
         _ if op.changes_dirs() => format!("`{name}` goes from the root to the leaves"),
         _ if op.is_random() => format!("`{name}` is in random order by itself"),
+        _ if op == Op::Find => format!("`{name}` takes entries as directories give them"),
         _ => format!("`{name}` goes from the start of a file to its end"),
     }
 }

@@ -109,7 +109,7 @@ fn of_backends() {
     t.toml:11:46: mmap with `stat`: it is for the contents of big files
       use backend = "sync" here, or a big op such as big-read or randread
     t.toml:11:11: no phase can take `backend`
-      mmap is for big files and random ops; io_uring cannot list
+      mmap is for big files and random ops; io_uring cannot list or find
     t.toml:11:46: io_uring with `list`: the kernel has no such request
       use backend = "sync" here
     t.toml:11:46: the null backend does nothing that another phase could find

@@ -99,6 +99,7 @@ fn spec(root: &Path, op: Op) -> WorkerSpec {
         cpus: vec![],
         user: None,
         handicap_ns: 0,
+        newer_than_unix_ns: 0,
         flush_device: None,
     }
 }

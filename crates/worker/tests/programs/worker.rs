@@ -46,6 +46,7 @@ fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
         cpus: vec![],
         user,
         handicap_ns: 0,
+        newer_than_unix_ns: 0,
         flush_device: None,
     }
 }
