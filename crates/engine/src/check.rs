@@ -74,6 +74,7 @@ fn numbers(phase: &Phase) -> Result<(), Wrong> {
         return Err((what, "use at most 1024"));
     }
     shift(phase)?;
+    rate(phase)?;
     if io.iodepth == 0 {
         return Err(("iodepth 0".to_owned(), "use 1 or more"));
     }
@@ -89,6 +90,24 @@ fn numbers(phase: &Phase) -> Result<(), Wrong> {
         }
         _ => Ok(()),
     }
+}
+
+/// Most ops a second of a thread: far more than there are calls.
+const MAX_RATE: u32 = 10_000_000;
+
+fn rate(phase: &Phase) -> Result<(), Wrong> {
+    let Some(rate) = phase.io.rate else { return Ok(()) };
+    if !(1..=MAX_RATE).contains(&rate) {
+        return Err((format!("a rate of {rate}"), "use 1 to 10000000, or leave it out"));
+    }
+    if phase.op == Op::Cycle {
+        return Err(("a rate with cycle".to_owned(), "its period says when; leave rate out"));
+    }
+    if phase.io.backend == Backend::IoUring {
+        let what = "a rate with backend io_uring".to_owned();
+        return Err((what, "ops overlap there and have no time of their own; use \"sync\""));
+    }
+    Ok(())
 }
 
 fn shift(phase: &Phase) -> Result<(), Wrong> {
@@ -164,7 +183,8 @@ fn sharing(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
         let what = format!("{} of shared files by {threads} threads", op.name());
         return Err((
             what,
-            "only one thread can make a file; use sharing = \"own\", \"interleaved\", or big-overwrite",
+            "only one thread can make a file; use sharing = \"own\" or \"interleaved\", or \
+             big-overwrite",
         ));
     }
     Ok(())

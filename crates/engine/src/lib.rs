@@ -11,6 +11,7 @@
 //! | [`clock`] | `CLOCK_MONOTONIC` for the ends of a phase, the time stamp counter for ops |
 //! | [`hist`] | fixed-size latency histogram |
 //! | [`names`] | names of files and directories |
+//! | `paced` | ops that are due at set times |
 //! | [`pattern`] | the order files are taken in |
 //! | [`permute`] | a permutation of blocks that needs no memory |
 //! | [`share`] | which part of a phase is one thread's |
@@ -45,6 +46,7 @@ pub mod hist;
 pub mod names;
 mod op;
 pub mod outcome;
+mod paced;
 pub mod pattern;
 pub mod permute;
 pub mod phase;

@@ -15,6 +15,7 @@ use crate::hist::{Chained, Histogram, NoLatency};
 use crate::names::{DirNames, FileNames, LINK, SYMLINK};
 use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};
+use crate::paced::Paced;
 use crate::pattern::random_order;
 use crate::resources::{close_own_descriptors, own_descriptors};
 use crate::root::Root;
@@ -91,7 +92,11 @@ impl Prepared {
             names,
             dirs: DirNames::new(dataset)?,
             sizes: Sizes::new(dataset, &job.state),
-            clock: job.latency.then(TickClock::choose),
+            // Ops with a time of their own are timed by the clock that says when that is.
+            clock: job.latency.then(|| match phase.io.rate {
+                Some(_) => TickClock::Monotonic,
+                None => TickClock::choose(),
+            }),
         };
         let phase = phase.clone();
         if let Some(cycle) = &phase.cycle {
@@ -280,6 +285,15 @@ fn run_blocking<B: Backend>(
     let env = LoopEnv { backend, barrier };
     let files = if context.op.is_random() { context.share.files() as usize } else { 0 };
     let mut open = Vec::with_capacity(files);
+    if let Some(rate) = context.io.rate {
+        let ops = (rate, context.ops());
+        let mut latency = context.latency.take();
+        let mut recorder = Paced::new(ops, barrier, latency.as_mut());
+        let outcome =
+            context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open));
+        context.latency = latency;
+        return outcome;
+    }
     let Some(mut latency) = context.latency.take() else {
         return context.timed(barrier, |context| op::run(context, env, &mut NoLatency, &mut open));
     };
@@ -343,13 +357,6 @@ impl Common {
         let links = [(job.state.linked, LINK), (job.state.symlinked, SYMLINK)];
         let links = links.into_iter().filter(|(is_there, _)| *is_there);
         let links = links.filter(|_| info.effect == Effect::Delete);
-        let ordered = match share {
-            Share::Files(files) => files.count,
-            Share::Parts(part) => part.files.count,
-            Share::Interleaved(blocks) => blocks.files.count,
-            Share::Dirs(dirs) => dirs.count,
-            Share::Blocks(_) | Share::Find(_) => 0,
-        };
         Ok(ThreadContext {
             thread,
             leads: thread == phase.io.threads_of(job.rank).start,
@@ -358,7 +365,7 @@ impl Common {
             io: phase.io.clone(),
             share,
             order: (phase.order == Order::Random && !phase.op.is_random())
-                .then(|| random_order(ordered, &job.seed, thread)),
+                .then(|| random_order(share.ordered(), &job.seed, thread)),
             names: self.names.clone(),
             new_name,
             links: links.map(|(_, letter)| with_letter(letter)).collect(),

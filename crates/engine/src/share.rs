@@ -245,6 +245,15 @@ impl Share {
         Ok(Self::Files(run((cuts[thread as usize], cuts[thread as usize + 1]))))
     }
 
+    /// Files or directories that the thread may take in any order.
+    pub(crate) fn ordered(&self) -> u32 {
+        match self {
+            Self::Dirs(dirs) => dirs.count,
+            Self::Blocks(_) => 0,
+            others => others.files(),
+        }
+    }
+
     /// Files that the thread works in.
     #[must_use]
     pub fn files(&self) -> u32 {

@@ -15,7 +15,7 @@ use crate::hist::Histogram;
 use crate::names::{DirNames, FileNames};
 use crate::outcome::Tally;
 use crate::resources::Usage;
-use crate::share::Share;
+use crate::share::{FileShare, Share};
 use crate::stamp::Contents;
 use fsarena_model::dataset::Draw;
 use fsarena_model::work::{
@@ -168,6 +168,33 @@ impl ThreadContext {
             barrier.stop();
         }
         ThreadOutcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
+    }
+
+    /// How many ops it will do, where none fails. Adds up the calls of all its files.
+    pub fn ops(&self) -> u64 {
+        let calls = |(from, to): (u64, u64), step: u64| (to - from).div_ceil(step.max(1));
+        let of_files = |files: FileShare, of: &dyn Fn(u64) -> u64| -> u64 {
+            (0..files.count).map(|k| of(self.sizes.file_bytes(files.file(k)))).sum()
+        };
+        match self.share {
+            Share::Files(files) if self.op.is_big() => {
+                of_files(files, &|size_bytes| calls((0, size_bytes), self.bs_bytes))
+            }
+            Share::Files(files) => files.count.into(),
+            Share::Parts(part) => {
+                of_files(part.files, &|size_bytes| calls(part.range(size_bytes), part.bs_bytes))
+            }
+            Share::Interleaved(blocks) => of_files(blocks.files, &|size_bytes| {
+                let first = blocks.first_bytes.min(size_bytes);
+                calls((first, size_bytes), blocks.step_bytes)
+            }),
+            Share::Dirs(dirs) => dirs.count.into(),
+            Share::Find(share) => {
+                let dirs = if share.is_flat { 0 } else { share.dirs().count() as u64 };
+                self.search.as_ref().map_or(0, |search| search.files) + dirs
+            }
+            Share::Blocks(blocks) => blocks.count,
+        }
     }
 
     /// The failure of `tally` as the report has it.

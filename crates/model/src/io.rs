@@ -26,6 +26,11 @@ pub struct Io {
     /// last comes the first.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub shift: u32,
+    /// Ops a second that each thread is to begin, whether it is done with those before or not (an
+    /// open loop): op i is due i ÷ rate after the start, and its latency counts from then. What is
+    /// late is not left out. Absent: each op begins when the one before it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u32>,
     /// Number of ops of a random phase, over all threads; absent: each block once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
@@ -44,6 +49,7 @@ impl Default for Io {
             ranks: 1,
             sharing: Sharing::Own,
             shift: 0,
+            rate: None,
             ops: None,
             rwmixread_percent: 50,
         }
@@ -130,8 +136,8 @@ mod tests {
     #[test]
     fn what_older_versions_did_not_know_is_not_written() {
         let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
-        assert!(one.get("ranks").is_none() && one.get("shift").is_none());
+        assert!(["ranks", "shift", "rate"].iter().all(|key| one.get(key).is_none()));
         let read = serde_json::from_value::<Io>(one).unwrap();
-        assert_eq!((read.ranks, read.shift), (1, 0));
+        assert_eq!((read.ranks, read.shift, read.rate), (1, 0, None));
     }
 }

@@ -230,7 +230,7 @@ pub struct PhaseRecord {
     pub asked_bytes: u64,
     /// Of these, written; absent where they are all of one kind.
     pub asked_written_bytes: Option<u64>,
-    /// Latency of every op.
+    /// Latency of every op: where `io` has a rate, from the moment at which it was due.
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where reads and writes are mixed.
     pub write_latency: Option<LatencyHistogram>,

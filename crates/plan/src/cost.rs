@@ -301,7 +301,12 @@ fn phase_cost(
     };
     let waits = syncs(phase, set) as f64 * fsync_ns;
     let bytes = moved_bytes(phase, set, sums) as f64;
-    (ops * cost.ns_per_op + bytes * cost.ns_per_byte + waits, source)
+    let work_ns = ops * cost.ns_per_op + bytes * cost.ns_per_byte + waits;
+    // At a set rate it takes no less, however fast the file system is.
+    let paced_ns = phase.io.rate.map_or(0.0, |rate| {
+        ops * 1e9 / (f64::from(rate.max(1)) * f64::from(phase.io.threads.max(1)))
+    });
+    (work_ns.max(paced_ns), source)
 }
 
 /// Whether what is written stays in memory.

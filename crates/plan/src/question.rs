@@ -62,10 +62,20 @@ fn clock_of(metric: Metric, compare: Clock) -> Clock {
     }
 }
 
-/// Whether a phase has such a figure: a program that does the work has no ops of its own to time.
+/// Whether a phase has such a figure: a program that does the work has no ops of its own to time,
+/// and how long a phase takes whose ops come at a set rate says nothing of the file system.
 fn has(metric: Metric, phase: &Phase) -> bool {
     let by_program = phase.job.as_ref().is_some_and(|job| job.by == By::Program);
-    metric != Metric::P99 || !by_program
+    match metric {
+        Metric::P99 => !by_program,
+        Metric::Time => phase.io.rate.is_none(),
+        Metric::Cpu | Metric::Written => true,
+    }
+}
+
+/// What is asked of a phase where nothing is said.
+fn usual(phase: &Phase) -> Metric {
+    if has(Metric::Time, phase) { Metric::Time } else { Metric::P99 }
 }
 
 /// The questions that `one` means, in the order of workloads and phases.
@@ -113,14 +123,20 @@ pub(crate) fn resolve(
         })
         .collect();
     if questions.is_empty() {
-        let what = format!("{:?}: a program does the work, and its ops are not timed", asked.text);
-        return Err(PlanError::new(place, what, "ask for the time, or say by = \"engine\""));
+        let (why, remedy) = match metric {
+            Metric::Time => ("its ops come at a set rate, and so its time is set", "ask for p99"),
+            _ => (
+                "a program does the work, and its ops are not timed",
+                "ask for the time, or say by = \"engine\"",
+            ),
+        };
+        return Err(PlanError::new(place, format!("{:?}: {why}", asked.text), remedy));
     }
     Ok(questions)
 }
 
-/// What is asked of `workloads`: everything of `ask`, as written and each once; the time of every
-/// timed phase where it is empty.
+/// What is asked of `workloads`: everything of `ask`, as written and each once; where it is empty
+/// the time of every timed phase, or the p99 of one whose ops come at a set rate.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -136,8 +152,8 @@ pub(crate) fn questions(
             all.extend(timed.map(|phase| Question {
                 workload,
                 phase: phase.name.clone(),
-                metric: Metric::Time,
-                clock: compare,
+                metric: usual(phase),
+                clock: clock_of(usual(phase), compare),
             }));
         }
     }

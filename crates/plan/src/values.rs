@@ -97,6 +97,12 @@ impl<const MIN: u64, const MAX: u64> Get<u32> for Within<MIN, MAX> {
     }
 }
 
+impl<const MIN: u64, const MAX: u64> Get<Option<u32>> for Within<MIN, MAX> {
+    fn get(&self) -> Option<u32> {
+        Some(self.get())
+    }
+}
+
 impl<const MIN: u64, const MAX: u64> Get<Option<u64>> for Within<MIN, MAX> {
     fn get(&self) -> Option<u64> {
         Some(self.0)

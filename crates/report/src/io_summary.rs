@@ -28,6 +28,11 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
             words.push(format!("each on the share {} further", io.shift));
         }
     }
+    if let Some(rate) = io.rate {
+        let each = if io.threads > 1 { " each" } else { "" };
+        words.push(format!("{} ops/s{each}", grouped(rate.into())));
+        words.push("latency from the due time".to_owned());
+    }
     match io.fsync {
         Fsync::None => {}
         Fsync::Op => words.push("fsync after each op".to_owned()),
@@ -237,6 +242,9 @@ mod tests {
         let shifted = Io { threads: 4, ranks: 2, shift: 2, ..Io::default() };
         let said = "4 threads, in 2 ranks, own directories, each on the share 2 further";
         assert_eq!(summary(Op::Read, 4096, &shifted, &files), said);
+        let paced = Io { threads: 2, rate: Some(5000), ..Io::default() };
+        let said = "2 threads, own directories, 5,000 ops/s each, latency from the due time";
+        assert_eq!(summary(Op::Stat, 4096, &paced, &files), said);
         assert_eq!(summary(Op::Find, 3901, &usual, &files), "of 3.81 KiB, new");
         assert_eq!(summary(Op::Find, 0, &usual, &files), "of the largest size, new");
         let in_turn = Io { threads: 4, sharing: Sharing::Interleaved, ..Io::default() };

@@ -148,6 +148,40 @@ fn ranks_write_one_file_in_turn() {
     env.run(&["run", &file]).code(2).says(&["direct with calls of 45.9 KiB", "logical sector"]);
 }
 
+/// A walk of the tree and stats at a set rate, by ranks in a real directory.
+#[test]
+fn ranks_find_what_they_made_and_stat_it_at_a_set_rate() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let text = format!(
+        "schema = 1\nname = \"f\"\n[run]\nblocks = 1\n[factors]\ndevice = \"{target}\"\n\
+         cache = \"warm\"\n[[workload]]\nname = \"w\"\nfiles = 60\ndirs = 6\nsize = \"3901 B\"\n\
+         threads = 2\nranks = 2\n\
+         phases = [\"create\", \"find\", {{ name = \"none\", op = \"find\", bs = \"17 B\" }}, \
+         {{ op = \"stat\", rate = 200 }}]\n"
+    );
+    let file = env.write("f.toml", &text);
+    let words = ["of the largest size, new", "200 ops/s each, latency from the due time"];
+    env.run(&["run", &file, "--verify"]).good().says(&words);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    let here = record.ranks[0].hostname.clone();
+    assert_ranks(&record, &[&here, &here]);
+    let [_, find, none, paced] = record.phases.as_slice() else { panic!() };
+    let (found, missed) = (find.find.unwrap(), none.find.unwrap());
+    assert_eq!((found.entries, found.directories, found.matches), (66, 6, 60));
+    assert_eq!((found.size_bytes, found.newer_than_unix_ns), (3901, record.started_unix_ns));
+    assert_eq!((missed.entries, missed.matches, missed.size_bytes), (66, 0, 17));
+    assert_eq!((paced.io.rate, paced.ops), (Some(200), 60));
+    // The last op of each is due 29 intervals of 5 ms after its first.
+    assert!(paced.clocks.returned_ns >= 145_000_000, "{:?}", paced.clocks);
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let plan = store.header(env.runs()[0].id).unwrap().plan;
+    let questions = plan.verdict.map(|verdict| verdict.questions).unwrap_or_default();
+    let of = |phase: &str| questions.iter().find(|one| one.phase == phase).map(|one| one.metric);
+    assert!(of("stat").is_none_or(|metric| metric.name() == "p99"), "{questions:?}");
+}
+
 #[test]
 fn ranks_on_other_hosts_have_a_clock_with_its_error() {
     let env = TestEnv::new();

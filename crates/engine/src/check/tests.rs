@@ -47,6 +47,8 @@ fn illegal_mixes_name_the_phase_and_the_remedy() {
         (Op::Create, Io { threads: 2, shift: 1, ..io() }, "shift 1 with create"),
         (Op::RandRead, Io { threads: 2, shift: 1, ..io() }, "shift 1 with randread"),
         (Op::Read, Io { threads: 2, shift: 2, ..io() }, "shift 2 of 2 thread(s)"),
+        (Op::Read, Io { rate: Some(0), ..io() }, "a rate of 0"),
+        (Op::Read, Io { rate: Some(9), backend: Backend::IoUring, ..io() }, "a rate with backend"),
         (Op::Fio, io(), "fio is not an op over a dataset"),
         (Op::Job, io(), "job is not an op over a dataset"),
     ] {

@@ -18,14 +18,14 @@ pub(super) fn run<B: Backend, R: Recorder>(
     env: LoopEnv<'_, B>,
     recorder: &mut R,
 ) -> Tally {
+    let ops = context.ops();
     let ThreadContext { dirs, read_buf, search: Some(search), .. } = context else {
         return Tally::default();
     };
     search.found = search.wanted;
     let mut tally = Tally::default();
     if !B::HAS_ENTRIES {
-        let dirs = if share.is_flat { 0 } else { share.dirs().count() as u64 };
-        for _ in 0..search.files + dirs {
+        for _ in 0..ops {
             tally.count(Ok(0));
             recorder.end_op();
         }

@@ -1,8 +1,9 @@
 //! Phases with real calls in a temporary directory: what is left behind, what is reported.
 
 use crate::support::SEED;
+use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::stamp::Stamp;
-use fsarena_engine::{Root, run_phase};
+use fsarena_engine::{Job, Prepared, Root, run_phase};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Dataset, DatasetState, Io, Op, Order, Phase, VerifyReport, WorkerReport,
@@ -19,6 +20,49 @@ fn run_in(dir: &Path, dataset: &Dataset, op: Op, order: Order, bs_bytes: u64) ->
 
 fn verify(dir: &Path, dataset: &Dataset, bs_bytes: u64) -> VerifyReport {
     crate::support::verify(dir, dataset, &DatasetState::default(), bs_bytes)
+}
+
+/// Ops at a set rate: the phase takes as long as the rate says, no op is left out, and the
+/// latency of what waited for a slow op counts from when it was due.
+#[test]
+fn ops_at_a_set_rate_count_from_when_they_are_due() {
+    let dir = crate::support::temp_dir();
+    let dataset = Dataset::uniform(40, 300, 4);
+    let mut state = DatasetState::default();
+    let create = crate::support::phase(Op::Create, 4096, &Io::default());
+    crate::support::run(dir.path(), &dataset, &mut state, &create);
+    for threads in [1, 2] {
+        let io = Io { threads, rate: Some(200), ..Io::default() };
+        let stat = crate::support::phase(Op::Stat, 4096, &io);
+        let report = crate::support::run(dir.path(), &dataset, &mut state, &stat);
+        assert_eq!((&report.error, report.ops), (&None, 40));
+        assert_eq!(report.latency.unwrap().count(), 40);
+        // The last of a thread is due one interval before the end of its last one.
+        let due_ns = (40 / u64::from(threads) - 1) * 5_000_000;
+        let took_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
+        assert!(took_ns >= due_ns && took_ns < due_ns + 1_000_000_000, "{threads}: {took_ns}");
+    }
+    // The first stat takes 30 ms: six more are due meanwhile, and each has waited less.
+    let io = Io { rate: Some(200), ..Io::default() };
+    let stat = crate::support::phase(Op::Stat, 4096, &io);
+    let job = Job {
+        state,
+        ..Job::new(&dataset, &stat, Seed::from_number(SEED), Seed::from_number(SEED))
+    };
+    let root = Root::open(dir.path()).unwrap();
+    let slow = std::sync::atomic::AtomicBool::new(true);
+    let ask = |call| {
+        if call == "stat" && slow.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+        }
+        Ok(())
+    };
+    let backend = crate::support::Asking { real: Sync::new(&root, &io), ask };
+    let latency = Prepared::new(&job).unwrap().run(&backend).latency.unwrap();
+    assert!(latency.max_ns >= 30_000_000, "{latency:?}");
+    let waited = latency.buckets.iter().filter(|(lower_ns, _)| *lower_ns >= 4_000_000);
+    let waited: u64 = waited.map(|(_, ops)| ops).sum();
+    assert!(waited >= 6, "30, 25, 20, 15, 10 and 5 ms: {latency:?}");
 }
 
 #[test]

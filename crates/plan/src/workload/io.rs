@@ -19,6 +19,8 @@ const MAX_THREADS: u64 = 1024;
 const MAX_RANKS: u64 = 1024;
 /// Most ops in flight in a thread: entries of a ring, far below the kernel's 32768.
 const MAX_IODEPTH: u64 = 4096;
+/// Most ops a second of a thread.
+const MAX_RATE: u64 = 10_000_000;
 /// Most ops of a random phase.
 const MAX_OPS: u64 = 1_000_000_000_000;
 
@@ -72,6 +74,9 @@ pub(super) struct Keys {
     /// Each thread works on the share of the thread so many numbers further on.
     #[schemars(example = 1)]
     shift: Option<At<Within<1, { MAX_THREADS - 1 }>>>,
+    /// Ops a second that each thread is to begin; latency counts from when an op is due.
+    #[schemars(example = 1000)]
+    rate: Option<At<Within<1, MAX_RATE>>>,
     /// How many ops a random phase does.
     #[schemars(example = 10_000)]
     ops: Option<At<Within<1, MAX_OPS>>>,
@@ -102,6 +107,7 @@ impl Keys {
         put.key("sharing", &self.sharing, &mut io.sharing, |to| op.takes_sharing(to));
         let threads = io.threads.max(io.ranks);
         put.key("shift", &self.shift, &mut io.shift, |to| op.takes_shift() && to < threads);
+        put.key("rate", &self.rate, &mut io.rate, |_| backend != Backend::IoUring);
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
@@ -117,6 +123,7 @@ impl Keys {
                 "iodepth" => "it needs backend = \"io_uring\"",
                 "ops" => "it is for randread, randwrite and randrw",
                 "rwmixread" => "it is for randrw",
+                "rate" => "it is for blocking calls, not for io_uring",
                 "shift" => {
                     "it is for phases that read, stat, overwrite or delete what earlier phases \
                      made, by more threads than it says"

@@ -40,6 +40,10 @@ pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checke
         return refuse(spans.key("ranks"), what, "`threads` is that of all ranks: raise it");
     }
     shift(phase, spans)?;
+    if phase.io.rate.is_some() && phase.io.backend == Backend::IoUring {
+        let what = "a rate with io_uring: ops overlap there and have no time of their own";
+        return refuse(spans.key("rate"), what.to_owned(), "use backend = \"sync\"");
+    }
     if phase.io.threads > 1 {
         threads(set, phase, spans)?;
     }

@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 83] = [
+const KEYS: [&str; 84] = [
     "schema",
     "name",
     "title",
@@ -112,6 +112,7 @@ const KEYS: [&str; 83] = [
     "threads",
     "sharing",
     "shift",
+    "rate",
     "ops",
     "rwmixread",
     "fio",

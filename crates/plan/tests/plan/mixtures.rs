@@ -254,6 +254,29 @@ fn of_interleaved_files() {
 }
 
 #[test]
+fn of_rates() {
+    let text = all(&[
+        mix(SMALL, "{ op = \"create\", rate = 100, backend = \"io_uring\" }"),
+        mix(SMALL, "{ op = \"create\", rate = 0 }"),
+        mix(&format!("{SMALL}\nrate = 9\nbackend = \"io_uring\""), "\"create\""),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    t.toml:11:35: a rate with io_uring: ops overlap there and have no time of their own
+      use backend = "sync"
+    t.toml:11:35: `workload.phases.rate` is 0
+      it has to be from 1 to 10000000
+    t.toml:11:8: no phase can take `rate`
+      it is for blocking calls, not for io_uring
+    "#);
+    let paced = "\"create\", { op = \"read\", rate = 100 }";
+    let plan = plan(&mix(SMALL, paced)).unwrap();
+    let asked = plan.verdict.as_ref().unwrap().questions.iter();
+    let asked: Vec<_> = asked.map(|one| (one.phase.as_str(), one.metric)).collect();
+    use fsarena_model::verdict::Metric::{P99, Time};
+    assert_eq!(asked, [("create", Time), ("read", P99)], "its time is set");
+}
+
+#[test]
 fn of_shifts() {
     let text = all(&[
         mix(SMALL, "{ op = \"create\", threads = 2, shift = 1 }"),
