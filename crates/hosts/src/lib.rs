@@ -1,18 +1,26 @@
 //! Other machines, reached by the user's own ssh: which ones are meant, how a command is started
 //! there, and what its end means.
 //!
+//! Ranks that a launcher has started come by themselves: they dial the runner, and
+//! both sides prove that they know one secret.
+//!
 //! Nothing is started here: [`Ssh::command_line`] is for whoever has to end it. Keys, users, ports
 //! and jump hosts are a matter of ssh_config(5); a password is never asked for.
 
+pub mod allocation;
 mod answer;
 mod ending;
+pub mod handshake;
 mod list;
+mod proof;
 mod quoting;
 pub mod script;
+mod secret;
 mod ssh;
 
 pub use answer::{Answer, Answers};
 pub use ending::Ending;
 pub use list::{HOSTS_MAX, Host, HostList, HostListError};
 pub use quoting::quoted;
+pub use secret::{Secret, SecretError};
 pub use ssh::{Ssh, SshError};

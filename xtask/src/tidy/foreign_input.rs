@@ -79,6 +79,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("foreign/src/import/hyperfine.rs", "import-hyperfine"),
     ("hosts/src/answer.rs", "host-answers"),
     ("hosts/src/ending.rs", "ssh-messages"),
+    ("hosts/src/handshake.rs", "rank-messages"),
     ("hosts/src/list.rs", "host-list"),
     ("hosts/src/ssh.rs", "host-list"),
     ("metrics/src/block.rs", "counters"),

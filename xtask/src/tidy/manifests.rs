@@ -33,7 +33,7 @@ const MAY_USE: &[(&str, &str)] = &[
         "corpus devices doctor executor filesystems foreign hosts metrics model places plan report \
          runner safety store study testkit trace vdisk verdict watch worker",
     ),
-    // Names of hosts, and text of a command line; others start it.
+    // Names of hosts, text of a command line that others start, and who may be a rank.
     ("hosts", "model"),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),

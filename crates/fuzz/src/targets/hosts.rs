@@ -1,8 +1,18 @@
-//! Other machines: lists of hosts, and what ssh and a host say when a command ends.
+//! Other machines: lists of hosts, what ssh and a host say when a command ends, and what ranks and
+//! their runner say to each other before either knows who the other is.
 
 use crate::target::{PLAIN, Target, choice, chosen, texts};
-use fsarena_hosts::{Answer, Answers, Ending, Host, HostList, Ssh, quoted};
+use fsarena_hosts::allocation::{Position, listening_address, runner_address};
+use fsarena_hosts::handshake::{
+    Bytes32, HandshakeError, Identity, RankSays, RunnerSays, RunnerSide, admit, hear, introduce,
+    say,
+};
+use fsarena_hosts::{Answer, Answers, Ending, Host, HostList, Secret, Ssh, quoted};
 use fsarena_model::visible;
+use fsarena_model::work::HostHello;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
@@ -51,6 +61,35 @@ pub(super) const SSH_MESSAGES: Target = Target {
         .to_vec()
     },
     run: ssh_messages,
+    ..PLAIN
+};
+
+pub(super) const RANK_MESSAGES: Target = Target {
+    name: "rank-messages",
+    reads: "what a rank and a runner say before they know each other, and what a launcher says",
+    seeds: || {
+        let digits = "0123456789abcdef".repeat(4);
+        let greeting = format!(
+            "{{\"greeting\":{{\"protocol\":1,\"rank\":0,\"size\":2,\"process\":\"{digits}\",\
+             \"nonce\":\"{digits}\"}}}}\n"
+        );
+        let host =
+            "{\"hostname\":\"a\",\"boot_id\":\"\",\"version\":\"1\",\"arch\":\"x\",\"unix_ns\":1}";
+        let proof = format!("{{\"proof\":{{\"proof\":\"{digits}\",\"host\":{host}}}}}\n");
+        let challenge = format!("{{\"challenge\":{{\"protocol\":1,\"nonce\":\"{digits}\"}}}}\n");
+        let taken = format!("{{\"taken\":{{\"proof\":\"{digits}\"}}}}\n");
+        let whole = [greeting + &proof, challenge + &taken];
+        let short = [
+            "{\"refused\":\"\u{1b}[2J\"}\n",
+            "\"begin\"\n",
+            "{\"end\":{\"done\":true}}\n",
+            "[fe80::1%eth0]:7727",
+            "7727",
+            "4",
+        ];
+        [texts(short), whole.map(String::into_bytes).to_vec()].concat()
+    },
+    run: rank_messages,
     ..PLAIN
 };
 
@@ -120,5 +159,75 @@ fn ssh_messages(input: &[u8]) {
             assert!(sentence.chars().count() < 500, "{sentence}");
             assert_eq!(ending == Ending::Done, status.success(), "{status}");
         }
+    }
+}
+
+/// The other side of a connection: it has said all of this, whatever it hears.
+struct Other<'a>(&'a [u8]);
+
+impl Read for Other<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes)
+    }
+}
+
+impl Write for Other<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Nobody is taken who cannot know the secret; a refusal hides nothing; a message, an address and a
+/// position are written and read the same.
+fn rank_messages(input: &[u8]) {
+    let secret = Secret::random().expect("random numbers");
+    let shown = |error: HandshakeError| {
+        let text = error.to_string();
+        assert!(!text.chars().any(visible::is_hidden), "{text:?}");
+        // A reason of the other side is cut, before its hidden characters are escapes.
+        assert!(text.chars().count() < 4000, "{text}");
+    };
+    let wanted = RunnerSide { secret: &secret, size: 2, version: "1", arch: "x" };
+    let admitted = admit(&mut Other(input), &wanted, |_| panic!("a proof by chance"));
+    shown(admitted.expect_err("a rank that cannot know the secret"));
+    let identity = Identity { rank: 0, size: 2, process: Bytes32([1; 32]) };
+    let taken = introduce(&mut Other(input), &secret, &identity, &HostHello::default());
+    shown(taken.expect_err("a runner that cannot know the secret"));
+    said_again::<RankSays>(input);
+    said_again::<RunnerSays>(input);
+    let text = String::from_utf8_lossy(input);
+    let hides_nothing = |error: &dyn std::fmt::Display| {
+        let error = error.to_string();
+        assert!(error.contains("; ") && !error.chars().any(visible::is_hidden), "{error:?}");
+    };
+    match runner_address(Some(&text), |_| None) {
+        Ok(address) => {
+            assert_eq!(runner_address(None, |_| Some(address.clone())), Ok(address.clone()))
+        }
+        Err(error) => hides_nothing(&error),
+    }
+    match listening_address(&text) {
+        Ok((address, _)) => assert!(!address.is_some_and(|address| address.is_empty())),
+        Err(error) => hides_nothing(&error),
+    }
+    match Position::of_environment(|_| Some(text.clone().into_owned())) {
+        // Rank and size are one number here.
+        Ok(position) => panic!("{position}"),
+        Err(error) => hides_nothing(&error),
+    }
+}
+
+fn said_again<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(input: &[u8]) {
+    let Ok(message) = hear::<T>(&mut Other(input)) else { return };
+    let mut text = Vec::new();
+    say(&mut text, &message).expect("a buffer takes everything");
+    // Escapes may be longer than what they stand for.
+    match hear::<T>(&mut Other(&text)) {
+        Ok(again) => assert_eq!(again, message),
+        Err(error) => assert!(text.len() > 4096, "{error}: {}", String::from_utf8_lossy(&text)),
     }
 }

@@ -56,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     kernel_files::MOUNTINFO,
     crash_files::PACKED_LOG,
     options::QUANTITY,
+    hosts::RANK_MESSAGES,
     journals::RUN_JOURNAL,
     options::RUN_OPTIONS,
     runs::RUN_RECORD,
