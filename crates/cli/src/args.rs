@@ -10,6 +10,7 @@ mod factors;
 mod fleet;
 mod kernel;
 mod machine;
+mod rank;
 mod results;
 mod run;
 mod safety;
@@ -24,6 +25,7 @@ pub use kernel::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
 };
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
+pub use rank::RankArgs;
 pub use results::{
     AssetFormat, Beside, CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format,
     ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
@@ -89,6 +91,13 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run one experiment on several hosts and compare them.
     Fleet(FleetArgs),
+    /// Be a rank of `fsarena run --rendezvous`; srun and mpirun start it.
+    ///
+    /// Inside an allocation: srun -n 8 fsarena rank …, mpirun -np 8 fsarena rank …; the runner
+    /// prints the whole command. It dials the runner, both prove that they know the secret, and it
+    /// works on the phases that the runner gives it until that ends; with 0 where the RUN was done.
+    /// Rank and size are those that the launcher gives.
+    Rank(RankArgs),
     /// List the block devices and whether fsarena may use them, or device models.
     Devices(DevicesArgs),
     /// List the RUNs in the database.
@@ -184,6 +193,14 @@ pub enum Command {
     /// Speaks for a worker between a runner on another host and this one; started by ssh.
     #[command(hide = true, name = "rank-server")]
     RankServer,
+    /// Passes lines between an executor and a rank that has dialled the runner.
+    #[command(hide = true, name = "rank-connection")]
+    RankConnection {
+        /// Directory of the runner's socket.
+        dir: PathBuf,
+        /// Number of the rank.
+        rank: u32,
+    },
     /// One phase, from a spec on standard input to a report on standard output.
     #[command(hide = true)]
     Worker {

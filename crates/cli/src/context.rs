@@ -48,6 +48,18 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// The user has stopped it before anything was made; exit code 130.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("stopped; nothing was run")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 /// The user's directories by the XDG Base Directory Specification.
 fn directories() -> Result<etcetera::base_strategy::Xdg> {
     etcetera::base_strategy::Xdg::new()
@@ -238,9 +250,13 @@ pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP only raise the count that is returned, so that a second
-/// one can mean "at once".
+/// one can mean "at once". It is one count, whoever asks.
 pub fn count_interrupts() -> Result<Arc<AtomicUsize>> {
-    let count = Arc::new(AtomicUsize::new(0));
+    static COUNT: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+    if let Some(count) = COUNT.get() {
+        return Ok(Arc::clone(count));
+    }
+    let count = Arc::clone(COUNT.get_or_init(Arc::default));
     let seen = Arc::clone(&count);
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
         .context("signals cannot be caught")?;

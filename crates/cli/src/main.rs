@@ -87,16 +87,25 @@ fn main() -> ExitCode {
             success(fsarena_places::guest::run_as_init(work).map_err(Into::into))
         }
         Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
+        Command::Rank(args) => commands::rank::run(&args),
         Command::RankServer => commands::rank_server(),
+        Command::RankConnection { dir, rank } => commands::rank::connection(&dir, rank),
         Command::Worker { parent } => commands::worker(parent),
     };
-    done.unwrap_or_else(|error| {
-        if context::is_broken_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
-        say!("fsarena: {error:#}");
-        let usage = error.is::<context::Usage>() || error.is::<fsarena_plan::PlanError>();
-        ExitCode::from(if usage { exit::USAGE } else { exit::FAILED })
+    done.unwrap_or_else(|error| failed(&error))
+}
+
+/// Says what went wrong; the exit code.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    if context::is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    say!("fsarena: {error:#}");
+    let usage = error.is::<context::Usage>() || error.is::<fsarena_plan::PlanError>();
+    ExitCode::from(match usage {
+        true => exit::USAGE,
+        false if error.is::<context::Interrupted>() => exit::INTERRUPTED,
+        false => exit::FAILED,
     })
 }
 

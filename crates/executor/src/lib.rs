@@ -43,7 +43,7 @@ pub use context::blank_record;
 pub use crash::run_crash_task;
 pub use guest::run_guest_trial;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
-pub use rank_server::serve_rank;
+pub use rank_server::{host_hello, serve_rank};
 pub use trial::run_trial;
 
 use fsarena_model::record::TrialRecord;

@@ -1,9 +1,10 @@
 //! A process that speaks for a worker on another host: it hands lines on and tells the clock.
 //!
-//! It is started there by ssh and has the connection for standard input and output. The worker is a
-//! child of its own and does the work as it does here; this process sleeps meanwhile. It watches
-//! its input, which closes when the connection or the runner is gone: then the worker is killed in
-//! the middle of whatever it does.
+//! It is started there by ssh, and has the connection for standard input and output; or it is a
+//! rank of an allocation, which has dialled the runner. The worker is a child of its own and does
+//! the work as it does here; this process sleeps meanwhile. It watches its input, which closes when
+//! the connection or the runner is gone: then the worker is killed in the middle of whatever it
+//! does.
 
 use crate::context::unix_ns;
 use crate::worker::local_command;
@@ -25,7 +26,7 @@ const LINE_MOST_BYTES: usize = 64 << 20;
 /// # Errors
 /// When the worker cannot be started, or one of the pipes fails.
 pub fn serve_rank(program: &Path, input: BorrowedFd<'_>, mut output: impl Write) -> io::Result<()> {
-    say(&mut output, &WorkerSays::Host(hello()))?;
+    say(&mut output, &WorkerSays::Host(host_hello()))?;
     let spawned = local_command(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut worker = Worker(spawned?);
     let mut to_worker = worker.0.stdin.take().expect("stdin was piped");
@@ -97,7 +98,9 @@ fn say(output: &mut impl Write, says: &WorkerSays) -> io::Result<()> {
     output.flush()
 }
 
-fn hello() -> HostHello {
+/// What this host says of itself.
+#[must_use]
+pub fn host_hello() -> HostHello {
     let here = host(&Roots::default());
     HostHello {
         hostname: here.hostname,

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// How it is said that a worker has ended too early.
 pub(crate) const WORKER_ENDED: &str = "the worker ended without a result";
 
+/// Holds the secret that a rank shares with its runner. Programs that are measured do not get it.
+pub const SECRET_VARIABLE: &str = "FSARENA_SECRET";
+
 /// Why a worker gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerFailure {
@@ -40,6 +43,7 @@ pub enum WorkerFailure {
 pub(crate) fn local_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["worker", "--parent", &std::process::id().to_string()]);
+    command.env_remove(SECRET_VARIABLE);
     command
 }
 

@@ -7,6 +7,7 @@
 use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
 use fsarena_devices::frozen;
+use fsarena_executor::worker::SECRET_VARIABLE;
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;
@@ -67,6 +68,7 @@ impl<'a> Session<'a> {
         }
         let mut child = command
             .args(["--parent", &std::process::id().to_string()])
+            .env_remove(SECRET_VARIABLE)
             .arg("--journal")
             .arg(journal)
             .stdin(Stdio::piped())

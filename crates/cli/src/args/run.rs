@@ -96,7 +96,7 @@ pub struct RunArgs {
     ///
     /// Each has the threads that the workload names, and all together do the work of the phase
     /// once: N ranks with one thread touch the files that one process with N threads does. With
-    /// --hosts it is the number over all hosts.
+    /// --hosts or --rendezvous it is the number over all hosts.
     #[arg(long, value_name = "N", help_heading = WHERE, hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub ranks: Option<u32>,
@@ -115,6 +115,25 @@ pub struct RunArgs {
     /// fsarena on the hosts of --hosts [default: fsarena].
     #[arg(long, value_name = "PATH", help_heading = WHERE, hide_short_help = true)]
     pub remote_program: Option<String>,
+    /// Wait at this port for ranks that srun or mpirun starts.
+    ///
+    /// `fsarena rank` on the nodes of an allocation dials it; --ranks N says how many. Without an
+    /// address it listens on all of this machine; 0 is any free port. What starts the ranks is
+    /// printed. --on names a directory that this machine and all nodes have in the same place.
+    #[arg(long, value_name = "[ADDRESS:]PORT", help_heading = WHERE, hide_short_help = true,
+          conflicts_with = "hosts")]
+    pub rendezvous: Option<String>,
+    /// How long to wait for all ranks [default: 10m].
+    #[arg(long, value_name = "TIME", help_heading = WHERE, hide_short_help = true,
+          requires = "rendezvous")]
+    pub rendezvous_limit: Option<String>,
+    /// File with the secret of the ranks.
+    ///
+    /// Nobody else may read it. Without it: FSARENA_SECRET_FILE, else the secret itself in
+    /// FSARENA_SECRET, else a new file for this RUN.
+    #[arg(long, value_name = "FILE", help_heading = WHERE, hide_short_help = true,
+          requires = "rendezvous")]
+    pub secret_file: Option<PathBuf>,
     /// CPUs to run the work on, such as 0 or 0,1.
     #[arg(
         long,
@@ -178,8 +197,8 @@ pub struct RunArgs {
     /// Resume an interrupted run: the latest, or RUN.
     ///
     /// It may also be one that failed. The experiment, --image-dir, --user and --cpus are those of
-    /// the RUN; --wipe and --hosts must be given again. What it measured and could not store is
-    /// stored first.
+    /// the RUN; --wipe, --hosts and --rendezvous must be given again. What it measured and could
+    /// not store is stored first.
     #[arg(
         long,
         value_name = "RUN",
@@ -276,5 +295,6 @@ Examples:
   fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
   fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account
   fsarena run --fs ext4,xfs --on virtual:8G:model=hdd-2007 --kernel ./linux
+  fsarena run --workload small-files --on /shared/bench --rendezvous 7727 --ranks 8
   fsarena run --resume
   fsarena run --on /mnt/usb --workload big-file";

@@ -21,6 +21,7 @@ pub mod merge;
 mod open;
 mod output_file;
 mod plan_cost;
+pub mod rank;
 pub mod reference;
 mod remote;
 pub mod report;

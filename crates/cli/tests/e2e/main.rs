@@ -55,6 +55,7 @@ mod programs;
 mod programs_bad;
 mod ranks;
 mod refused_alike;
+mod rendezvous;
 mod sudo_outputs;
 mod support;
 mod virtual_golden;

@@ -36,7 +36,7 @@ impl TestEnv {
 
 /// Each timed phase has the ranks, their sums are those of the phase, and all files hold what one
 /// process would have written.
-fn assert_ranks(record: &TrialRecord, hosts: &[&str]) {
+pub fn assert_ranks(record: &TrialRecord, hosts: &[&str]) {
     assert_eq!(record.outcome, Outcome::Done, "{:?}", record.notices);
     assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
     for phase in &record.phases {

@@ -1,9 +1,12 @@
 //! Hosts over which the ranks of a RUN are spread: which they are, and whether each can work.
 //!
-//! Every host is asked before anything is made: all in one go, since a list may be long.
+//! Every host is asked before anything is made: all in one go, since a list may be long. Ranks of
+//! an allocation come by themselves, and are waited for last of all.
 
+use super::rendezvous::{self, Allocation};
 use crate::args::RunArgs;
 use crate::commands::remote;
+use crate::context::exit;
 use anyhow::Result;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
 use fsarena_model::contender::DeviceLevel;
@@ -13,6 +16,7 @@ use fsarena_model::visible;
 use fsarena_model::work::{HostHello, WorkerSays};
 use fsarena_process::cmd::{End, capture_argv};
 use fsarena_process::limits::Limits;
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// The ssh, where none is named.
@@ -23,6 +27,35 @@ const PROGRAM: &str = "fsarena";
 const HELLO_TIMEOUT: Duration = Duration::from_secs(60);
 /// Clocks that differ by more are told of: dates in logs of the hosts cannot be compared.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
+
+/// Hosts that can work.
+#[derive(Default)]
+pub(super) struct RankHosts {
+    hosts: Vec<RankHost>,
+    /// Whose ranks they are, where these have come by themselves.
+    allocation: Option<Allocation>,
+}
+
+impl RankHosts {
+    pub(super) fn as_slice(&self) -> &[RankHost] {
+        &self.hosts
+    }
+
+    /// What each is called.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.hosts.iter().map(|host| host.name.clone()).collect()
+    }
+
+    /// The end of the RUN, of which ranks of an allocation are told.
+    pub(super) fn end_with(&self, ended: Result<ExitCode>) -> Result<ExitCode> {
+        let is_done =
+            |code: &ExitCode| ![exit::FAILED, exit::INTERRUPTED].map(ExitCode::from).contains(code);
+        if let Some(allocation) = &self.allocation {
+            allocation.end(ended.as_ref().is_ok_and(is_done));
+        }
+        ended
+    }
+}
 
 /// The hosts that are named.
 ///
@@ -37,7 +70,12 @@ pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
 /// # Errors
 /// When there are more hosts than ranks.
 pub(super) fn ranks(args: &RunArgs, hosts: Option<&HostList>) -> Result<Option<u32>> {
-    let Some(hosts) = hosts else { return Ok(args.ranks) };
+    let Some(hosts) = hosts else {
+        if args.rendezvous.is_some() && args.ranks.is_none() {
+            refuse!("--rendezvous: it waits for as many ranks as --ranks N says; add it");
+        }
+        return Ok(args.ranks);
+    };
     let hosts = hosts.as_slice().len();
     match args.ranks {
         Some(ranks) if (ranks as usize) < hosts => {
@@ -56,20 +94,17 @@ pub(super) fn of_run(
     args: &RunArgs,
     hosts: Option<&HostList>,
     plan: &RunPlan,
-) -> Result<Vec<RankHost>> {
+) -> Result<RankHosts> {
     let Some(hosts) = hosts else {
         if args.ssh.is_some() || args.remote_program.is_some() {
             refuse!("--ssh and --remote-program are for --hosts; add it");
         }
-        return Ok(Vec::new());
+        return match (&args.rendezvous, args.ranks) {
+            (Some(at), Some(size)) => of_allocation(args, at, size, plan),
+            _ => Ok(RankHosts::default()),
+        };
     };
-    let is_directory = |device: &DeviceLevel| matches!(device, DeviceLevel::Directory { .. });
-    if !plan.contenders.iter().all(|contender| is_directory(&contender.levels.device)) {
-        refuse!(
-            "--hosts: ranks on several hosts work in a directory that all of them have; name one \
-             of a shared file system with --on DIR"
-        );
-    }
+    check_directories("--hosts", plan)?;
     let ssh = remote::ssh(args.ssh.as_deref().unwrap_or(SSH))?;
     let program = args.remote_program.as_deref().unwrap_or(PROGRAM);
     remote::check_program(program)?;
@@ -86,7 +121,31 @@ pub(super) fn of_run(
     if !refused.is_empty() {
         refuse!("--hosts: {}", refused.join("\n"));
     }
-    Ok(hosts.iter().map(|host| rank_host(&ssh, host, program)).collect())
+    let hosts = hosts.iter().map(|host| rank_host(&ssh, host, program)).collect();
+    Ok(RankHosts { hosts, allocation: None })
+}
+
+/// The ranks of an allocation, which are waited for.
+fn of_allocation(args: &RunArgs, at: &str, size: u32, plan: &RunPlan) -> Result<RankHosts> {
+    check_directories("--rendezvous", plan)?;
+    rendezvous::check(args, at)?;
+    if args.dry_run {
+        return Ok(RankHosts::default());
+    }
+    let (allocation, hosts) = Allocation::wait(args, at, size)?;
+    Ok(RankHosts { hosts, allocation: Some(allocation) })
+}
+
+/// Refuses what several hosts do not have in common.
+fn check_directories(option: &str, plan: &RunPlan) -> Result<()> {
+    let is_directory = |device: &DeviceLevel| matches!(device, DeviceLevel::Directory { .. });
+    if !plan.contenders.iter().all(|contender| is_directory(&contender.levels.device)) {
+        refuse!(
+            "{option}: ranks on several hosts work in a directory that all of them have; name one \
+             of a shared file system with --on DIR"
+        );
+    }
+    Ok(())
 }
 
 /// The hosts of a stored RUN, which must be named again: a database does not decide what is
@@ -94,21 +153,27 @@ pub(super) fn of_run(
 ///
 /// # Errors
 /// When they are not named, or are others.
-pub(super) fn of_stored(
-    args: &RunArgs,
-    rest: &RunPlan,
-    stored: &[String],
-) -> Result<Vec<RankHost>> {
-    let hosts = of_run(args, list(args)?.as_ref(), rest)?;
-    let names: Vec<&String> = hosts.iter().map(|host| &host.name).collect();
-    if names != stored.iter().collect::<Vec<_>>() {
-        let stored = visible::one_line(&stored.join(",")).into_owned();
-        match stored.as_str() {
-            "" => refuse!("--hosts: the RUN has its ranks on this host; leave it out"),
-            _ => refuse!("the RUN has its ranks on other hosts; name them again: --hosts {stored}"),
-        }
+pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, stored: &[String]) -> Result<RankHosts> {
+    let hosts = match (&args.rendezvous, u32::try_from(stored.len())) {
+        (Some(at), Ok(size)) if size > 0 => of_allocation(args, at, size, rest)?,
+        (Some(_), _) => refuse!("--rendezvous: the RUN has its ranks on this host; leave it out"),
+        (None, _) => of_run(args, list(args)?.as_ref(), rest)?,
+    };
+    if hosts.names() == stored {
+        return Ok(hosts);
     }
-    Ok(hosts)
+    let stored = visible::one_line(&stored.join(",")).into_owned();
+    match stored.as_str() {
+        "" => refuse!("--hosts: the RUN has its ranks on this host; leave it out"),
+        _ if args.rendezvous.is_some() => {
+            let came = hosts.names().join(",");
+            refuse!("--rendezvous: the ranks are on {came}, and those of the RUN on {stored}")
+        }
+        _ => refuse!(
+            "the RUN has its ranks on other hosts; name them again: --hosts {stored}; of an \
+             allocation: --rendezvous PORT"
+        ),
+    }
 }
 
 /// A host with the command that starts a rank there.

@@ -5,6 +5,7 @@ mod execute;
 mod hosts;
 mod options;
 mod preflight;
+mod rendezvous;
 mod resume;
 mod tools;
 
@@ -66,7 +67,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         cpus: args.cpus.clone(),
         devices,
         kernel_files: kernel_files(&plan, &kernels),
-        hosts: hosts.iter().map(|host| host.name.clone()).collect(),
+        hosts: hosts.names(),
     };
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent && !args.quiet && !findings.is_empty() {
@@ -83,7 +84,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         // A command that repeats the RUN must state the seed that was drawn.
         header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);
     }
-    execute(&header, None, args, (&consents.wipe, &hosts), db)
+    hosts.end_with(execute(&header, None, args, (&consents.wipe, hosts.as_slice()), db))
 }
 
 /// Files of the user's that are kernels of trials.

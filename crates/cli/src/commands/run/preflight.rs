@@ -4,14 +4,14 @@
 //! Nothing is changed here, but that a RUN installs missing programs where that was asked for.
 
 use super::consent::{self, Consents};
-use super::{hosts, options, tools};
+use super::hosts::{self, RankHosts};
+use super::{options, tools};
 use crate::args::RunArgs;
 use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
-use fsarena_model::spec::RankHost;
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
@@ -34,7 +34,7 @@ pub(super) struct Checked {
     /// Guest kernels, with the files that devices name as such.
     pub(super) kernels: Kernels,
     /// Hosts of the ranks; each has answered.
-    pub(super) hosts: Vec<RankHost>,
+    pub(super) hosts: RankHosts,
 }
 
 /// Reads and checks what was asked for.

@@ -67,7 +67,8 @@ pub(super) fn run(
     say!("resuming RUN {run} ({}): {left} trials{crash_runs} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
-    execute(&header, Some(resumed), args, (&consents.wipe, &hosts), db)
+    let ended = execute(&header, Some(resumed), args, (&consents.wipe, hosts.as_slice()), db);
+    hosts.end_with(ended)
 }
 
 /// The RUN to resume; it must not be running or done.
