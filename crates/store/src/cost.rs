@@ -63,7 +63,7 @@ type Values = (Vec<f64>, Vec<f64>);
 
 impl Store {
     /// Costs measured by the latest trials. The time of an op is that of phases of one thread with
-    /// blocking, buffered calls and no fsync: others say nothing about them.
+    /// blocking, buffered calls, no fsync and no set rate: others say nothing about them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -81,7 +81,9 @@ impl Store {
                  JOIN contender ON contender.id = slot.contender_id
                  WHERE phase.threads = 1 AND phase.backend = 'sync' AND phase.direct = 0
                  AND phase.fsync IN ('none', 'end') AND phase.error IS NULL
-                 AND phase.durable_ns > 0 AND phase.ops > 0 AND phase.trial_id IN
+                 AND phase.durable_ns > 0 AND phase.ops > 0
+                 AND trial.raw ->> ('$.phases[' || phase.position || '].io.rate') IS NULL
+                 AND phase.trial_id IN
                  (SELECT trial.id {LATEST})",
                 view("phase")
             ))?

@@ -233,6 +233,19 @@ fn costs_are_medians_of_complete_phases() {
 }
 
 #[test]
+fn a_phase_at_a_set_rate_says_nothing_of_what_an_op_costs() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let mut record = records::record(&header, 0);
+    record.phases[0].io.rate = Some(100);
+    let paced = record.phases[0].op;
+    store.put_record(run, &record).unwrap();
+    let costs = store.costs().unwrap();
+    assert!(!costs.ops.is_empty() && costs.ops.iter().all(|cost| cost.op != paced), "{costs:?}");
+}
+
+#[test]
 fn work_that_is_not_timed_is_no_overhead() {
     let (_dir, store) = new();
     let header = header();
