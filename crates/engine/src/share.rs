@@ -328,7 +328,7 @@ fn enough(dataset: &Dataset, phase: &Phase) -> Result<(), EngineError> {
 /// few.
 fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static str) {
     let op = phase.op;
-    let shared = phase.io.sharing != Sharing::Own;
+    let shared = phase.io.sharing != Sharing::Own && op != Op::Find;
     if op.is_random() || (op.is_big() && shared) {
         return (phase.count(dataset), "ops", "use fewer threads");
     }
@@ -339,7 +339,10 @@ fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static st
     }
     let threads = u64::from(phase.io.threads);
     if !shared && !op.is_big() && dataset.files >= threads {
-        let remedy = "give each thread one of its own (dirs), or use sharing = \"shared\"";
+        let remedy = match op {
+            Op::Find => "give each thread one of its own (dirs), or use fewer threads",
+            _ => "give each thread one of its own (dirs), or use sharing = \"shared\"",
+        };
         return (dataset.dirs, "directories", remedy);
     }
     (dataset.files, "files", "use fewer threads or more files")

@@ -5,6 +5,7 @@
 
 use crate::dataset::Dataset;
 use crate::io::{Io, Sharing};
+use crate::op::Op;
 use crate::phase::Phase;
 use std::ops::Range;
 
@@ -58,7 +59,9 @@ impl Dataset {
     #[must_use]
     pub fn fewest_ops(&self, phase: &Phase) -> u64 {
         let threads = u64::from(phase.io.threads.max(1));
-        let (op, shared) = (phase.op, phase.io.sharing != Sharing::Own && threads > 1);
+        let op = phase.op;
+        // A walk is always in directories of a thread's own.
+        let shared = phase.io.sharing != Sharing::Own && op != Op::Find && threads > 1;
         let in_cuts = |cuts: &[u64]| cuts.windows(2).map(|cut| cut[1] - cut[0]).min().unwrap_or(0);
         if op.is_random() || op.is_about_dirs() || !op.is_of_engine() || threads == 1 {
             return phase.count(self) / threads;

@@ -174,6 +174,10 @@ fn less_to_do_than_threads_is_refused() {
     assert!(text.contains("3 threads for 2 directories") && text.contains("shared"), "{text}");
     let text = refusal(&set, &phase(Op::List, 3, Sharing::Own));
     assert!(text.contains("3 threads for 2 directories"), "{text}");
+    for sharing in [Sharing::Own, Sharing::Shared] {
+        let text = refusal(&Dataset::uniform(6, 5000, 0), &phase(Op::Find, 2, sharing));
+        assert!(text.contains("2 threads for 0 directories"), "{text}");
+    }
     let mut randread = phase(Op::RandRead, 3, Sharing::Own);
     randread.io.ops = Some(2);
     assert!(refusal(&set, &randread).contains("3 threads for 2 ops"));
