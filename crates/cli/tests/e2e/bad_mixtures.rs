@@ -59,7 +59,7 @@ fn of_threads() {
         (
             BIG,
             "{ op = \"big-write\", threads = 2, sharing = \"shared\" }",
-            &["cannot be shared", "sharing = \"own\""],
+            &["cannot be shared", "sharing = \"interleaved\"", "\"own\""],
         ),
         (
             "files = 100\nsize = 1\ndirs = 20\ndepth = 2",
