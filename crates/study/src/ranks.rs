@@ -1,6 +1,6 @@
 //! The ranks of a row: how they started and ended, and which of them are slow.
 
-use crate::figures::SpreadNs;
+use crate::figures::{SpreadF, SpreadNs};
 use fsarena_model::rank::{RankReport, start_skew};
 use fsarena_model::record::PhaseRecord;
 use serde::Serialize;
@@ -59,9 +59,9 @@ impl RanksView {
             SpreadNs::from_values(trials.iter().filter_map(|ranks| pick(ranks)).collect())
         };
         let mut rates = rates(all());
-        let median_per_s = middle(&rates.iter().map(|rank| rank.per_s).collect::<Vec<_>>())?;
+        let per_s = SpreadF::from_values(rates.iter().map(|rank| rank.per_s).collect())?;
         for rank in &mut rates {
-            rank.to_median = rank.per_s / median_per_s;
+            rank.to_median = rank.per_s / per_s.median;
         }
         Some(Self {
             ranks: trials.iter().map(|ranks| ranks.len()).max()?,
@@ -72,9 +72,9 @@ impl RanksView {
             clock_error_ns: skews().map(|skew| skew.error_ns).max()?,
             first_done: done(|ranks| ranks.iter().map(|rank| rank.done_ns).min())?,
             last_done: done(|ranks| ranks.iter().map(|rank| rank.done_ns).max())?,
-            slowest_per_s: rates.first()?.per_s,
-            median_per_s,
-            fastest_per_s: rates.last()?.per_s,
+            slowest_per_s: per_s.min,
+            median_per_s: per_s.median,
+            fastest_per_s: per_s.max,
             slowest: rates
                 .iter()
                 .filter(|rank| rank.to_median < 1.0)
@@ -96,21 +96,13 @@ fn rates<'a>(reports: impl Iterator<Item = &'a RankReport>) -> Vec<SlowRank> {
             own.1.push(report.ops as f64 * 1e9 / length_ns as f64);
         }
     }
-    let rate = |(rank, (hostname, mut per_s)): (u32, (&str, Vec<f64>))| {
-        per_s.sort_unstable_by(f64::total_cmp);
-        let per_s = middle(&per_s)?;
+    let rate = |(rank, (hostname, per_s)): (u32, (&str, Vec<f64>))| {
+        let per_s = SpreadF::from_values(per_s)?.median;
         Some(SlowRank { rank, hostname: hostname.to_owned(), per_s, to_median: 1.0 })
     };
     let mut rates: Vec<SlowRank> = by_rank.into_iter().filter_map(rate).collect();
     rates.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
     rates
-}
-
-/// Median of sorted values.
-fn middle(sorted: &[f64]) -> Option<f64> {
-    let half = sorted.len() / 2;
-    let upper = *sorted.get(half)?;
-    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[half - 1], upper) })
 }
 
 #[cfg(test)]

@@ -61,16 +61,6 @@ fn run(options: &Options) -> Result<Verdict> {
     Ok(verdict)
 }
 
-/// Prints a figure, and notes it where it is missed.
-fn judge(verdict: &mut Verdict, what: &str, (value, most): (u64, u64), (unit, name): (f64, &str)) {
-    let words = if value > most { "MISSES" } else { "meets" };
-    let (value, most) = (value as f64 / unit, most as f64 / unit);
-    println!("  {what:44} {value:8.2} {name}  {words} {most} {name}");
-    if words == "MISSES" {
-        verdict.missed.push(format!("{what}: {value:.2} {name}"));
-    }
-}
-
 fn compare(options: &Options, program: &Path, mdtest: &Path, verdict: &mut Verdict) -> Result<()> {
     let files = if options.smoke { 200 } else { FILES };
     let judged = judged(options);
@@ -177,7 +167,7 @@ fn wire(options: &Options, program: &Path, verdict: &mut Verdict) -> Result<()> 
     }
     ensure!(most_bytes > 0, "nothing was heard");
     let figure = (most_bytes, WIRE_MOST_BYTES);
-    judge(verdict, "a rank's bytes in a phase, both ways", figure, (1024.0, "KiB"));
+    verdict.judge("a rank's bytes in a phase, both ways", figure, (1024.0, "KiB"));
     Ok(())
 }
 
@@ -203,9 +193,9 @@ fn merges(options: &Options, verdict: &mut Verdict) -> Result<()> {
         let job = MergeJob { ranks, dir: dir.path().to_owned() };
         let merged: Merged = run_self("--merge-child", &job)?;
         let what = format!("{ranks} reports read and merged");
-        judge(verdict, &what, (merged.elapsed_ns, most_ns), (1e6, "ms"));
+        verdict.judge(&what, (merged.elapsed_ns, most_ns), (1e6, "ms"));
         let figure = (merged.peak_bytes, MERGE_MEMORY_MOST_BYTES);
-        judge(verdict, "  memory of the process", figure, (MIB as f64, "MiB"));
+        verdict.judge("  memory of the process", figure, (MIB as f64, "MiB"));
     }
     Ok(())
 }

@@ -57,16 +57,8 @@ fn run(options: &Options) -> Result<Verdict> {
     keep_to_one_processor(0);
     let (tries, files) = if options.smoke { (1, 100) } else { (5, 2400) };
     let bench = Bench { kernel: &kernel.binary, program: &program, tries };
-    let mut judge = |what: &str, value: u64, most: u64, unit: f64, name: &str| {
-        let words = if value > most { "MISSES" } else { "meets" };
-        let (value, most) = (value as f64 / unit, most as f64 / unit);
-        println!("  {what:44} {value:8.2} {name}  {words} {most} {name}");
-        if words == "MISSES" {
-            verdict.missed.push(format!("{what}: {value:.2} {name}"));
-        }
-    };
     let (boot_ns, memory_bytes) = bench.least(&Task::Probe { sleep_ns: 0 })?;
-    judge("boot to power-off", boot_ns, BOOT_MOST_NS, 1e9, "s");
+    verdict.judge("boot to power-off", (boot_ns, BOOT_MOST_NS), (1e9, "s"));
     let mut most_bytes = memory_bytes;
     for (fs, mkfs, most_ns) in CREATIONS {
         let program = mkfs.split(' ').next().unwrap_or_default();
@@ -78,12 +70,18 @@ fn run(options: &Options) -> Result<Verdict> {
         let command = command.replace("{files}", &files.to_string());
         let (elapsed_ns, bytes) = bench.least(&Task::Shell { command })?;
         most_bytes = most_bytes.max(bytes);
-        judge(&format!("{fs}: 20 creations/s for 120 s, with mkfs"), elapsed_ns, most_ns, 1e9, "s");
+        let what = format!("{fs}: 20 creations/s for 120 s, with mkfs");
+        verdict.judge(&what, (elapsed_ns, most_ns), (1e9, "s"));
     }
     if let Some(suite_ns) = suite_ns {
-        judge("suite on seven file systems, a block", suite_ns, SUITE_MOST_NS, 1e9, "s");
+        verdict.judge(
+            "suite on seven file systems, a block",
+            (suite_ns, SUITE_MOST_NS),
+            (1e9, "s"),
+        );
     }
-    judge("memory of a guest of 256 MiB", most_bytes, MEMORY_MOST_BYTES, MIB as f64, "MiB");
+    let memory = (most_bytes, MEMORY_MOST_BYTES);
+    verdict.judge("memory of a guest of 256 MiB", memory, (MIB as f64, "MiB"));
     Ok(verdict)
 }
 

@@ -134,6 +134,22 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
+    /// Prints a figure with the most that it may be, in a unit of so many, and notes a miss.
+    pub(super) fn judge(
+        &mut self,
+        what: &str,
+        (value, most): (u64, u64),
+        (unit, name): (f64, &str),
+    ) {
+        let is_missed = value > most;
+        let words = if is_missed { "MISSES" } else { "meets" };
+        let (value, most) = (value as f64 / unit, most as f64 / unit);
+        println!("  {what:44} {value:8.2} {name}  {words} {most} {name}");
+        if is_missed {
+            self.missed.push(format!("{what}: {value:.2} {name}"));
+        }
+    }
+
     /// A part that cannot run here; said at once and again at the end.
     pub(super) fn not_run(&mut self, what: &str, why: &str) {
         println!("not run: {what}: {why}");

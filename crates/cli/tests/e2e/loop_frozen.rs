@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A RUN on `device` whose mounted file system is frozen, as it is for a moment in each trial;
 /// `None` where this machine is too busy for a modelled disk.
@@ -71,16 +72,20 @@ fn devices(env: &TestEnv) -> Vec<String> {
     ours.map(|name| format!("/dev/{name}")).collect()
 }
 
+#[track_caller]
+fn wait_until(what: &str, limit_s: u64, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(limit_s);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "not within {limit_s} s: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// `kill -9` of all that belongs to the RUN.
 fn killed(env: &TestEnv, live: Live<'_>) {
     live.kill_tree();
     assert_eq!(live.end().code, None);
-    let gone = "its processes to be gone";
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while !env.fixture.processes().is_empty() {
-        assert!(std::time::Instant::now() < deadline, "{gone}");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("its processes are gone", 30, || env.fixture.processes().is_empty());
 }
 
 /// The device of the RUN that is held once its processes are gone.
@@ -142,11 +147,7 @@ fn alone_on_a_modelled_disk_with_btrfs() {
         let ran = env.run(&["list"]);
         ran.says(&[&device, "the kernel still has btrfs on it", THAW_ALL]);
         sh(&format!("echo j > {THAW_ALL}"));
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        while !devices(&env).is_empty() {
-            assert!(std::time::Instant::now() < deadline, "still there after the thaw: {device}");
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait_until("it is gone after the thaw", 30, || devices(&env).is_empty());
         env.run(&["list"]).good();
         assert_nothing_left(&env);
     }
@@ -181,11 +182,7 @@ fn on_a_device_that_somebody_has_mounted_since() {
     let thawed = sh(&format!("fsfreeze --unfreeze {dir} && echo thawed; umount {dir}"));
     assert_eq!(thawed.trim(), "thawed", "{}", ran.stderr);
     // A mount namespace of another test may have the mount for a moment longer.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while is_held(disk.device()) {
-        assert!(std::time::Instant::now() < deadline, "still held: {}", disk.device());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the device is free", 10, || !is_held(disk.device()));
     assert_nothing_left(&env);
 }
 

@@ -38,7 +38,6 @@ impl Allocation {
     /// When the port is in use, the secret is none, ranks do not come in time, or a stop is asked
     /// for.
     pub(super) fn wait(args: &RunArgs, at: &str, size: u32) -> Result<(Self, Vec<RankHost>)> {
-        check(args, at)?;
         let limit = args.rendezvous_limit.as_deref().unwrap_or(LIMIT);
         let limit_time = remote::time_limit("--rendezvous-limit", limit)?;
         let listener = listener(at)?;
@@ -108,7 +107,7 @@ impl Drop for Allocation {
     }
 }
 
-/// Refuses what is wrong with the options alone.
+/// Refuses what is wrong with the options alone, before anything waits.
 ///
 /// # Errors
 /// When the address, the limit or the secret is none.
