@@ -3,12 +3,15 @@
 use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_devices::mountinfo;
 use fsarena_executor::crash::kernel_lines;
-use fsarena_metrics::{Roots, Sources, Watch, block_stat, load_and_pressure};
+use fsarena_metrics::{
+    Roots, Sources, Watch, block_stat, load_and_pressure, network_counters, nfs_counters,
+};
 use fsarena_testkit::FakeTree;
 use fsarena_testkit::kernels::{DEVICE, PID};
 use fsarena_trace::requests_in;
 use std::cell::OnceCell;
 use std::fs;
+use std::path::Path;
 
 pub(super) const COUNTERS: Target = Target {
     name: "counters",
@@ -60,7 +63,7 @@ pub(super) const TRACE_PAGE: Target = Target {
     ..PLAIN
 };
 
-const COUNTER_FILES: [&str; 14] = [
+const COUNTER_FILES: [&str; 17] = [
     "proc/stat",
     "proc/vmstat",
     "proc/meminfo",
@@ -75,6 +78,9 @@ const COUNTER_FILES: [&str; 14] = [
     "sys/fs/cgroup/fsarena-2/memory.events",
     "sys/fs/cgroup/memory/fsarena-1/memory.oom_control",
     "proc/self/mountinfo",
+    "proc/net/dev",
+    "proc/net/snmp",
+    "proc/self/mountstats",
 ];
 
 const CGROUPS: [&str; 2] = ["fs/cgroup/memory/fsarena-1", "fs/cgroup/fsarena-2"];
@@ -136,6 +142,7 @@ fn counters(input: &[u8]) {
                 assert!(error.contains(&*base.to_string_lossy()), "{file}: {error}");
             }
         }
+        let _ = (network_counters(roots), nfs_counters(roots, Path::new("/mnt")));
         let load = load_and_pressure(roots);
         let _ = (block_stat(roots, DEVICE), format!("{load:?}"));
     });
