@@ -193,6 +193,13 @@ pub enum Command {
     /// Speaks for a worker between a runner on another host and this one; started by ssh.
     #[command(hide = true, name = "rank-server")]
     RankServer,
+    /// Makes this host a client of a shared file system, as standard input says; started by ssh.
+    #[command(hide = true)]
+    Agent {
+        /// The process outside, where the namespaces are made already.
+        #[arg(long)]
+        inside: Option<u32>,
+    },
     /// Passes lines between an executor and a rank that has dialled the runner.
     #[command(hide = true, name = "rank-connection")]
     RankConnection {

@@ -89,6 +89,7 @@ fn main() -> ExitCode {
         Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
         Command::Rank(args) => commands::rank::run(&args),
         Command::RankServer => commands::rank_server(),
+        Command::Agent { inside } => commands::agent(inside),
         Command::RankConnection { dir, rank } => commands::rank::connection(&dir, rank),
         Command::Worker { parent } => commands::worker(parent),
     };

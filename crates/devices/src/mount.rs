@@ -181,6 +181,33 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
     Ok(mounted)
 }
 
+/// Mounts by a shell command at `mnt`, which may be anywhere: only for who has mounts of its own,
+/// from which whatever is mounted there is taken away first. `{mnt}` in the command is the mount
+/// point. A daemon that it leaves behind lives on.
+///
+/// # Errors
+/// When the command fails, or nothing is mounted after it.
+pub fn mount_by_command(command: &str, mnt: &Path) -> Result<Mounted, TargetError> {
+    while mounted_at(mnt)?.is_some() {
+        let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+        unmount(mnt, flags).map_err(|error| TargetError::io("umount2", mnt, error))?;
+    }
+    let start = Instant::now();
+    let command = command.replace("{mnt}", &cmd::quoted(&mnt.to_string_lossy()));
+    if let Err(error) = cmd::shell_with(&command, Limits::NONE, COMMAND_LIMIT) {
+        let _ = unmount_quietly(mnt, None);
+        return Err(error.into());
+    }
+    let entry = appeared(mnt, None)?;
+    Ok(Mounted {
+        path: mnt.to_owned(),
+        options: entry.options(),
+        fstype: entry.fstype,
+        mount_ns: nanos(start.elapsed()),
+        how: Unmount::Kernel { daemon_device: None },
+    })
+}
+
 /// Makes sure that what was mounted is the device that was claimed: it was released between the
 /// last check and the mount. Holds from now on, because the mount holds the device.
 fn lies_on_target(formatted: &Formatted, entry: &MountEntry) -> Result<(), TargetError> {

@@ -12,7 +12,7 @@ use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
 use fsarena_model::op::{ColdNeed, Count};
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
-use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Op, Phase};
+use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Op, Phase, WorkerReport};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
 const DELIVERED_SHARE: f64 = 0.9;
@@ -197,7 +197,7 @@ pub fn judge(
         (Backing::Memory, ..) => {
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
-        (_, Cache::Warm | Cache::ColdStart, _) => {
+        (_, Cache::Warm | Cache::ColdStart | Cache::ColdClients, _) => {
             proof.cache_drops = warmth.cache_drops;
             match warmth.objection(need, &proof) {
                 Some(objection) => (CacheState::NotWarm, objection),
@@ -217,6 +217,58 @@ pub fn judge(
         },
     };
     CacheRecord { asked, state, why, proof }
+}
+
+/// Of an answer about one file, a client receives at least so much: no protocol says what an inode
+/// is in less.
+const ANSWER_BYTES: u64 = 32;
+
+/// What the clients of a shared file system have to receive in a phase. Contents come as they are:
+/// how servers store them says nothing about the network.
+#[must_use]
+pub fn need_of_clients(phase: &Phase, dataset: &Dataset, report: &WorkerReport) -> Need {
+    const SENT: ContentRule = ContentRule {
+        block_bytes: 1,
+        inline_max_bytes: u64::MAX,
+        compresses: false,
+        metadata: None,
+    };
+    let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
+    match need(phase, dataset, &SENT, read_bytes) {
+        Need::Metadata { .. } => {
+            Need::Metadata { bytes: report.ops.saturating_mul(ANSWER_BYTES), mount_bytes: 0 }
+        }
+        need => need,
+    }
+}
+
+/// The state of the clients' caches in a phase: each was made cold right before it, or not, and
+/// then all together received so many bytes.
+#[must_use]
+pub fn judge_clients(chilled: bool, need: Need, received_bytes: Option<u64>) -> CacheRecord {
+    let (needed, what) = match need {
+        Need::Nothing => (0, ""),
+        Need::Metadata { bytes, .. } => (bytes, " of inodes and names"),
+        Need::Data { bytes } => (bytes, ""),
+    };
+    let share = |received: u64| received as f64 >= DELIVERED_SHARE * needed as f64;
+    let objection = match received_bytes {
+        _ if !chilled => Some("the caches of the clients were not dropped before it".to_owned()),
+        None if needed > 0 => Some("not every client tells what it received".to_owned()),
+        Some(received) if !share(received) => {
+            Some(format!("the clients received {received} of {needed} bytes{what} needed"))
+        }
+        _ => None,
+    };
+    let state = if objection.is_none() { CacheState::ColdClients } else { CacheState::Warm };
+    let proved = "every client was made cold, and what the servers had cached is not known";
+    let proof = ColdProof {
+        needed_read_bytes: Some(needed),
+        delivered_read_bytes: received_bytes,
+        ..ColdProof::default()
+    };
+    let why = objection.unwrap_or_else(|| proved.to_owned());
+    CacheRecord { asked: Cache::ColdClients, state, why, proof }
 }
 
 /// The first thing that keeps a chilled phase from being called cold.
@@ -457,6 +509,24 @@ mod tests {
         assert_eq!(alone.state, CacheState::Warm);
         assert_eq!(alone.why, "only its source was made cold before this phase");
         assert_eq!(alone.proof.source_resident_pages, Some(0));
+    }
+
+    #[test]
+    fn clients_are_cold_where_they_received_what_they_needed() {
+        let set = Dataset::uniform(100, 1000, 10);
+        let report = WorkerReport { ops: 100, asked_bytes: 100_000, ..WorkerReport::default() };
+        let need = |op| need_of_clients(&Phase::new("phase", op, 4096), &set, &report);
+        assert_eq!(need(Op::Create), Need::Nothing);
+        assert_eq!(need(Op::Read), Need::Data { bytes: 100_000 });
+        assert_eq!(need(Op::Stat), Need::Metadata { bytes: 3200, mount_bytes: 0 });
+        let state = |chilled, op, received| judge_clients(chilled, need(op), received).state;
+        assert_eq!(state(true, Op::Read, Some(90_000)), CacheState::ColdClients);
+        assert_eq!(state(true, Op::Read, Some(89_999)), CacheState::Warm);
+        assert_eq!(state(true, Op::Read, None), CacheState::Warm);
+        assert_eq!(state(true, Op::Create, None), CacheState::ColdClients, "it reads nothing");
+        assert_eq!(state(false, Op::Create, Some(1 << 30)), CacheState::Warm);
+        let few = judge_clients(true, need(Op::Stat), Some(100));
+        assert_eq!(few.why, "the clients received 100 of 3200 bytes of inodes and names needed");
     }
 
     /// One byte proves nothing: all inodes and names have to come, but for those that came with the

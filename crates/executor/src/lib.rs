@@ -11,7 +11,9 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod agent;
 pub mod cgroup;
+mod clients;
 mod cold;
 mod contents;
 mod context;
@@ -39,6 +41,8 @@ mod trial;
 mod warm;
 pub mod worker;
 
+pub use agent::{agent_inside, agent_outside};
+pub use clients::try_clients;
 pub use context::blank_record;
 pub use crash::run_crash_task;
 pub use guest::run_guest_trial;

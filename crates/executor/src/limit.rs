@@ -35,6 +35,13 @@ impl MemoryLimit {
         self.cgroup = Some(cgroup.and_then(|cgroup| cgroup.add(worker_pid).map(|()| cgroup)));
     }
 
+    /// Of workers on other hosts: a cgroup here does not hold them.
+    pub(crate) fn cannot_limit(&mut self, why: &str) {
+        if self.limit_bytes.is_some() {
+            self.cgroup = Some(Err(why.to_owned()));
+        }
+    }
+
     /// The cgroup of the workers now, and its limit.
     fn limited(&self) -> Option<(&MemoryCgroup, u64)> {
         self.cgroup.as_ref()?.as_ref().ok().zip(self.limit_bytes)

@@ -22,6 +22,8 @@ use fsarena_metrics::{
     KernelThreads, Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, frequency_khz,
     processors, series,
 };
+use fsarena_model::client::{ClientRecord, received_bytes};
+use fsarena_model::contender::Cache;
 use fsarena_model::rank::{RankReport, start_skew};
 use fsarena_model::record::{
     CacheRecord, CacheState, Canary, Clocks, MemoryRecord, Notice, PhaseRecord, Rank, TaskCpu,
@@ -40,14 +42,9 @@ impl Trial<'_> {
         let is_first = self.record.phases.is_empty();
         let source = source.prepare(phase, self.chilled.as_ref(), is_first)?;
         let spec = self.timed_worker_spec(self.phase_task(phase, true), phase.op);
-        let over = (phase.io.ranks, self.spec.hosts.as_slice());
+        let over = (phase.io.ranks, self.spec.hosts.as_slice(), &self.clients);
         let mut ranks = Ranks::start(self.program, &spec, over, self.stop)?;
-        let pids = ranks.pids();
-        pids.iter().for_each(|&pid| self.memory.add(pid));
-        // Of several it would be the counters of one.
-        let alone = if let [pid] = pids[..] { Some(pid) } else { None };
-        let mut watch = self.fs.watch(alone);
-        watch.memory_cgroup = self.memory.cgroup().map(|cgroup| cgroup.path().to_owned());
+        let watch = self.limit_and_watch(&ranks.pids(), phase.io.ranks);
         let mut sources = Sources::open(&self.fs.roots, &watch)?;
         if phase.cycle.is_none() {
             ranks.read_when_durable(&sources.files())?;
@@ -55,6 +52,7 @@ impl Trial<'_> {
         let sampler = self.start_sampler(&watch)?;
         let mut account = self.accounts.start_trace(&self.fs, &mut self.record, &phase.name);
         let frequency = Frequency::read(&self.fs.roots);
+        self.clients.count()?;
         let canary_before_ns = self.canary_ns(&mut ranks)?;
         let started_unix_ns = unix_ns();
         let kernel_threads = KernelThreads::find(self.host_proc);
@@ -63,6 +61,7 @@ impl Trial<'_> {
         let readings = Readings { before, kernel_threads, sources: &mut sources };
         self.begin_lateness()?;
         let mut worked = self.work(phase, &mut ranks, readings, account.tracing())?;
+        let clients = self.clients.counted()?;
         let lateness = self.lateness()?;
         let report = &mut worked.report;
         let drained = worked.drain.or_else(|failed| not_drained(failed, report))?;
@@ -80,7 +79,7 @@ impl Trial<'_> {
         let device_flushed = spec.flush_device.is_some();
         let rest = (drained, memory, source);
         let mut record =
-            self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
+            self.phase_record(phase, (&worked.report, device_flushed), rest, (&worked.at, clients));
         record.started_unix_ns = started_unix_ns;
         self.add_ranks(phase, &mut record, &rank_reports);
         record.canary =
@@ -105,6 +104,19 @@ impl Trial<'_> {
         lateness.believe(&phase.name)?;
         let failed = |error| op_failure(&error, phase, self.fs.inodes_free());
         report.error.map_or(Ok(()), |error| Err(of_failed_rank(failed(error), &rank_reports)))
+    }
+
+    /// Puts those of the ranks that run here under the memory limit; what is watched of them.
+    fn limit_and_watch(&mut self, pids: &[u32], ranks: u32) -> Watch {
+        pids.iter().for_each(|&pid| self.memory.add(pid));
+        if pids.len() < ranks as usize {
+            self.memory.cannot_limit("ranks on other hosts have all the memory there");
+        }
+        // Of several it would be the counters of one.
+        let alone = if let [pid] = *pids { Some(pid) } else { None };
+        let mut watch = self.fs.watch(alone);
+        watch.memory_cgroup = self.memory.cgroup().map(|cgroup| cgroup.path().to_owned());
+        watch
     }
 
     /// Puts the ranks of a phase into its record and into that of the trial.
@@ -190,12 +202,12 @@ impl Trial<'_> {
         phase: &Phase,
         (report, device_flushed): (&WorkerReport, bool),
         (drain, memory, source): (Drain, MemoryRecord, SourceCache),
-        at: &Moments,
+        (at, clients): (&Moments, Vec<ClientRecord>),
     ) -> PhaseRecord {
         let since = |at: u64| at.saturating_sub(report.start_monotonic_ns);
         let durable = delta(&at.before, &at.durable);
         let limited = matches!(memory, MemoryRecord::Limited { .. });
-        let mut cache = self.judge_cache(phase, report, (source, limited), at);
+        let mut cache = self.judge_cache(phase, report, (source, limited), (at, &clients));
         self.record.notices.extend(cache_notice(&phase.name, &cache));
         fault::believe_warm(&mut cache);
         let observed = disturb::Observed {
@@ -231,6 +243,7 @@ impl Trial<'_> {
             windows,
             worker: report.usage,
             find: report.find,
+            clients,
             memory,
             error: report.error.clone(),
             counters_late_ns: at.late_ns,
@@ -245,9 +258,15 @@ impl Trial<'_> {
         phase: &Phase,
         report: &WorkerReport,
         (source, memory_limited): (SourceCache, bool),
-        at: &Moments,
+        (at, clients): (&Moments, &[ClientRecord]),
     ) -> CacheRecord {
         let levels = &self.spec.contender.levels;
+        if levels.cache == Cache::ColdClients {
+            let dataset = &self.spec.workload.dataset;
+            let need = cold::need_of_clients(phase, dataset, report).in_state(&self.contents.state);
+            let chilled = self.chilled.take().is_some();
+            return cold::judge_clients(chilled, need, received_bytes(clients));
+        }
         let rule = self.fs.driver.content(&levels.fs);
         let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
         let need = match &phase.job {

@@ -93,9 +93,25 @@ pub(crate) fn start_inside(program: &Path, arguments: &[&str]) -> Result<ExitSta
     Ok(inner.wait()?)
 }
 
+/// As [`start_inside`]; nothing has been started where such namespaces are not to be had.
+pub(crate) fn in_own_namespaces(
+    program: &Path,
+    arguments: &[&str],
+) -> Result<Option<ExitStatus>, PlaceError> {
+    match start_inside(program, arguments) {
+        Ok(status) => Ok(Some(status)),
+        Err(error) => without(&error).map(|_| None).ok_or(error),
+    }
+}
+
+/// Of the first process in them: it dies with who has started it. `/proc` stays that of outside.
+pub(crate) fn end_with_outside() -> Result<(), PlaceError> {
+    child::death_signal(0).map_err(in_place("death signal"))
+}
+
 /// Of the first process in them: it dies with who has started it, and sees its own processes.
 pub(crate) fn enter_own_processes() -> Result<(), PlaceError> {
-    child::death_signal(0).map_err(in_place("death signal"))?;
+    end_with_outside()?;
     child::mount_proc().map_err(in_place("mount of /proc"))
 }
 

@@ -92,7 +92,7 @@ fn read_piece(from: BorrowedFd<'_>, piece: &mut [u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| read(from, &mut *piece))?)
 }
 
-fn say(output: &mut impl Write, says: &WorkerSays) -> io::Result<()> {
+pub(crate) fn say(output: &mut impl Write, says: &WorkerSays) -> io::Result<()> {
     let text = serde_json::to_string(says).expect("what it says is plain data");
     writeln!(output, "{text}")?;
     output.flush()
@@ -108,6 +108,7 @@ pub fn host_hello() -> HostHello {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arch: here.architecture,
         unix_ns: unix_ns(),
+        is_root: rustix::process::geteuid().is_root(),
     }
 }
 

@@ -4,9 +4,11 @@
 //! speaks first. A rank that dies ends the phase at once; one whose work fails ends the others, and
 //! what was heard so far is the report.
 
+use crate::clients::Clients;
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, local_command};
 use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_model::client::ClientPlace;
 use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
@@ -44,6 +46,7 @@ struct Elsewhere {
     /// What the user calls it.
     name: String,
     hello: HostHello,
+    client: Option<ClientPlace>,
     clock: ClockOffset,
 }
 
@@ -62,7 +65,7 @@ impl<'a> Ranks<'a> {
     pub(crate) fn start(
         program: &Path,
         spec: &WorkerSpec,
-        (count, hosts): (u32, &[RankHost]),
+        (count, hosts, clients): (u32, &[RankHost], &Clients<'_>),
         stop: &'a Stop,
     ) -> Result<Self, WorkerFailure> {
         if count <= 1 && hosts.is_empty() {
@@ -79,6 +82,7 @@ impl<'a> Ranks<'a> {
             let elsewhere = host.map(|host| Elsewhere {
                 name: host.name.clone(),
                 hello: HostHello::default(),
+                client: clients.place_on(host).cloned(),
                 clock: ClockOffset::default(),
             });
             ranks.ranks.push(Rank { number, worker, elsewhere, heard: Heard::Nothing });
@@ -234,7 +238,8 @@ impl Rank<'_> {
     fn own_spec(&self, spec: &WorkerSpec, count: u32) -> WorkerSpec {
         let mut own = WorkerSpec { rank: self.number, ..spec.clone() };
         own.warm_memory_bytes /= u64::from(count.max(1));
-        if self.elsewhere.is_some() {
+        if let Some(elsewhere) = &self.elsewhere {
+            own.client.clone_from(&elsewhere.client);
             own.cpus.clear();
             (own.user, own.flush_device, own.warm_memory_bytes) = (None, None, 0);
         }

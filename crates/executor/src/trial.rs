@@ -5,6 +5,7 @@
 //! panic.
 
 use crate::accounts::WriteAccounts;
+use crate::clients::Clients;
 use crate::contents::StoredContents;
 use crate::context::{Trial, blank_record};
 use crate::error::{StepError, is_of_machine, op_failure, unexpected};
@@ -16,6 +17,7 @@ use crate::trees::{TreeState, file_bytes};
 use crate::worker::ReadyWorker;
 use crate::{ExecutorSays, fault};
 use fsarena_devices::{TargetError, cache, mountinfo, settle, ssd};
+use fsarena_model::contender::Cache;
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
 use fsarena_model::work::{Phase, Task, WorkerSays};
@@ -64,6 +66,7 @@ pub fn run_trial(
         accounts: WriteAccounts::default(),
         memory: MemoryLimit::new(&spec.name, limit_bytes, &mountinfo),
         contents: StoredContents::new(TreeState::new(spec.workload.source.as_ref(), staged_bytes)),
+        clients: Clients::default(),
         fs: TestedFs::new(spec, driver),
     };
     trial.record.outcome = trial.run_steps(say);
@@ -226,6 +229,11 @@ impl Trial<'_> {
     /// transactions, discards), and what it has written is on the device when the image is synced;
     /// so nothing is waited for but the requests that the device has still under way.
     fn chill(&mut self) -> Result<(), StepError> {
+        if self.spec.contender.levels.cache == Cache::ColdClients {
+            self.clients.chill()?;
+            self.chilled = Some(ColdProof::default());
+            return Ok(());
+        }
         self.unmount()?;
         let mut proof = ColdProof::default();
         if let Some(device) = self.spec.target.device() {
@@ -283,11 +291,13 @@ impl Trial<'_> {
     }
 
     fn teardown(&mut self) -> Result<(), StepError> {
+        let ended = self.clients.end();
         if self.fs.is_mounted() {
             self.record.space = self.fs.space(self.contents.all_bytes());
             self.unmount()?;
         }
-        self.fs.remove()
+        self.fs.remove()?;
+        Ok(ended?)
     }
 }
 

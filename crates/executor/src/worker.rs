@@ -37,6 +37,9 @@ pub enum WorkerFailure {
     /// One rank of several.
     #[error("rank {rank} on {host}: {failure}")]
     Rank { rank: u32, host: String, failure: Box<WorkerFailure> },
+    /// The agent on a host.
+    #[error("the agent on {host}: {failure}")]
+    Agent { host: String, failure: Box<WorkerFailure> },
 }
 
 /// A worker of this program on this host, which ends with this process.
@@ -93,7 +96,7 @@ impl<'a> ReadyWorker<'a> {
     }
 
     /// A worker that has died already is heard of by reading.
-    fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         let _ = writeln!(self.input, "{line}");
     }
 

@@ -422,9 +422,21 @@ pub enum Cache {
     /// Cold before the first timed phase of a trial, warm after it: what one gets by mounting anew
     /// between repeats of a script.
     ColdStart,
+    /// A directory of a shared file system whose clients, the hosts of the ranks, were made cold.
+    ColdClients,
 }
 
-names!(Cache.name { Cold = "cold", Warm = "warm", ColdStart = "cold-start" });
+names!(Cache.name {
+    Cold = "cold", Warm = "warm", ColdStart = "cold-start", ColdClients = "cold-clients",
+});
+
+impl Cache {
+    /// Whether every timed phase is to be cold.
+    #[must_use]
+    pub fn is_cold(self) -> bool {
+        matches!(self, Self::Cold | Self::ColdClients)
+    }
+}
 
 /// What mkfs and mount may tell the device about unused sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -460,7 +472,11 @@ impl Levels {
     /// Why a trial at these levels cannot be cold, where it cannot.
     #[must_use]
     pub fn warm_reason(&self) -> Option<&'static str> {
-        if matches!(self.device, DeviceLevel::Directory { .. }) || self.fs.name == "directory" {
+        if self.cache == Cache::ColdClients {
+            None
+        } else if matches!(self.device, DeviceLevel::Directory { .. })
+            || self.fs.name == "directory"
+        {
             Some(
                 "a directory cannot be unmounted for us: its caches stay as the step before left \
                  them",

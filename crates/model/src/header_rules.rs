@@ -316,6 +316,9 @@ fn place(place: &RunPlace) -> Result<(), BrokenRule> {
         no_nul(field("path"), &kernel.path)?;
     }
     at_most("place.hosts (their number)", place.hosts.len() as u64, MAX_WIDTH)?;
+    if let Some(command) = &place.client_mount {
+        short("place.client_mount".to_owned(), command)?;
+    }
     for (at, host) in place.hosts.iter().enumerate() {
         short(format!("place.hosts[{at}]"), host)?;
     }

@@ -44,6 +44,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub mod account;
 pub mod braces;
 pub mod capacity;
+pub mod client;
 pub mod clock;
 pub mod contender;
 pub mod cycle;

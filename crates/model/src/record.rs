@@ -2,6 +2,7 @@
 //! later and never stored in it.
 
 use crate::account::AccountRecord;
+use crate::client::ClientRecord;
 pub use crate::clock::{Clock, Clocks, Drained};
 use crate::cycle::CyclesRecord;
 use crate::device::Conditioning;
@@ -239,6 +240,9 @@ pub struct PhaseRecord {
     /// Each rank alone, where there were several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankReport>,
+    /// Each host of ranks as a client, where an agent was on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientRecord>,
     /// What a program that did the work says of itself.
     pub program: Option<ProgramReport>,
     /// Counters from the phase's start to the end of each window.
@@ -322,6 +326,7 @@ impl PhaseRecord {
             latency: None,
             write_latency: None,
             threads: Vec::new(),
+            clients: Vec::new(),
             ranks: Vec::new(),
             program: None,
             windows: BTreeMap::new(),
@@ -474,6 +479,9 @@ impl CacheRecord {
 pub enum CacheState {
     /// Proved cold.
     Cold,
+    /// Every client was made cold and then received what it needed. What the servers had cached is
+    /// not known.
+    ColdClients,
     /// Not proved cold, or warm as asked.
     Warm,
     /// The file system lives in memory: compared only with warm ones.
@@ -481,6 +489,14 @@ pub enum CacheState {
     /// Warm was asked for, and the device delivered what should have been cached, or somebody
     /// dropped the caches: neither warm nor cold, and compared with nothing.
     NotWarm,
+}
+
+impl CacheState {
+    /// Whether the caches of whoever did the work were proved cold.
+    #[must_use]
+    pub fn is_cold(self) -> bool {
+        matches!(self, Self::Cold | Self::ColdClients)
+    }
 }
 
 /// Readings behind a cold phase. A reading that could not be had is `None`.

@@ -70,6 +70,10 @@ pub struct RunPlace {
     /// Hosts over which the ranks are spread, as ssh knows them; none: they all run here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// The command by which each of them mounts the file system as a client of its own; absent: it
+    /// is mounted there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_mount: Option<String>,
 }
 
 /// A guest kernel that is a file of the user's, as it was when the RUN began.
@@ -237,7 +241,7 @@ impl RunPlan {
     #[must_use]
     pub fn is_to_be_cold(&self, question: &Question, cache: Cache) -> bool {
         match cache {
-            Cache::Cold => true,
+            Cache::Cold | Cache::ColdClients => true,
             Cache::Warm => false,
             Cache::ColdStart => {
                 let workload = self.workloads.get(question.workload);

@@ -76,6 +76,21 @@ pub struct RankHost {
     pub name: String,
     /// The command that starts a process there which speaks for a worker.
     pub argv: Vec<String>,
+    /// What makes that host a client of its own; absent: nothing is counted or dropped there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<RankAgent>,
+}
+
+/// An agent on a host of ranks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RankAgent {
+    /// The command that starts it there.
+    pub argv: Vec<String>,
+    /// The shell command that mounts the file system there, with `{mnt}` for the mount point;
+    /// absent: it is mounted already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<String>,
 }
 
 /// Which trial of which RUN.

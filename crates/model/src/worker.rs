@@ -1,5 +1,6 @@
 //! What the executor and the worker say to each other, and what programs say of themselves.
 
+use crate::client::{ClientPlace, ClientSays};
 use crate::cycle::{CycleEvent, CyclesReport};
 use crate::dataset::Dataset;
 use crate::job::{Contents, Job, Reflink, Source};
@@ -44,6 +45,9 @@ pub struct WorkerSpec {
     pub cpus: Vec<usize>,
     /// User and group to become before the work; absent: stay.
     pub user: Option<UserIds>,
+    /// Of the host that it works on as a client; absent: as it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientPlace>,
     /// Files that were modified later match in a phase of `find`, ns since 1970.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub newer_than_unix_ns: u64,
@@ -176,6 +180,8 @@ pub enum WorkerSays {
         /// The reading.
         monotonic_ns: u64,
     },
+    /// What an agent answers.
+    Client(ClientSays),
     /// Prepared; waiting for `go`.
     Ready,
     /// The canary loop has run.
@@ -212,6 +218,9 @@ pub struct HostHello {
     pub arch: String,
     /// Its wall clock, ns since 1970.
     pub unix_ns: u64,
+    /// Whether it works as root there.
+    #[serde(default)]
+    pub is_root: bool,
 }
 
 impl HostHello {

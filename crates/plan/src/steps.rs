@@ -91,7 +91,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         steps.extend(before);
         if phase.timed {
             settle(&mut steps, cold);
-            cold &= levels.cache == Cache::Cold;
+            cold &= levels.cache.is_cold();
             steps.push(Step::Measure { phase: phase.clone() });
         } else {
             steps.push(Step::Prepare { phase: phase.clone() });

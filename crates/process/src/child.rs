@@ -5,12 +5,12 @@
 //! (namespaces) or what it starts next: call them before other threads exist. Without root those
 //! fail with `EPERM`, and nothing has changed.
 
-use rustix::fd::{AsRawFd as _, BorrowedFd};
+use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -80,6 +80,16 @@ pub fn enter_private_mounts() -> io::Result<()> {
 /// Without `CAP_SYS_ADMIN`.
 pub fn unshare_pids() -> io::Result<()> {
     unshared(UnshareFlags::NEWPID)
+}
+
+/// Enters the mounts that process `pid` sees. The root and the working directory become those of
+/// its mount namespace.
+///
+/// # Errors
+/// When there is no such process, and without `CAP_SYS_ADMIN` and `CAP_SYS_CHROOT`.
+pub fn enter_mounts_of(pid: u32) -> io::Result<()> {
+    let mounts = std::fs::File::open(format!("/proc/{pid}/ns/mnt"))?;
+    Ok(move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))?)
 }
 
 /// Mounts a `/proc` that shows the PID namespace of the caller. Only in private mounts.

@@ -168,6 +168,7 @@ pub(crate) fn three(value: f64) -> String {
 pub(crate) fn cache(state: CacheState) -> &'static str {
     match state {
         CacheState::Cold => "cold",
+        CacheState::ColdClients => "cold clients",
         CacheState::Warm => "warm",
         CacheState::WarmByNature => "warm by nature",
         CacheState::NotWarm => "not warm",

@@ -28,6 +28,7 @@ fn is_free_text(key: &str) -> bool {
         "argv"
             | "arguments"
             | "cleanup"
+            | "client_mount"
             | "command"
             | "create"
             | "destroy"

@@ -9,7 +9,7 @@ use crate::labels::{range_in, row_label, wrong_contents};
 use crate::section::Block;
 use crate::table::{Cell, Column, Table};
 use fsarena_model::job::{Compression, JobKind, Reflink};
-use fsarena_model::record::{CacheState, Window};
+use fsarena_model::record::Window;
 use fsarena_study::{
     PhaseRow, PhaseTable, RateUnit, SourceView, SpreadF, Study, ToolOverhead, WorkloadView,
 };
@@ -158,10 +158,10 @@ fn is_decompressing(cost: &ToolOverhead) -> bool {
 }
 
 fn tool_overhead_rows(table: &mut Table, cost: &ToolOverhead) {
-    let mixed = cost.rows.iter().any(|row| row.cache == CacheState::Cold)
-        && cost.rows.iter().any(|row| row.cache != CacheState::Cold);
+    let mixed = cost.rows.iter().any(|row| row.cache.is_cold())
+        && cost.rows.iter().any(|row| !row.cache.is_cold());
     for row in &cost.rows {
-        let warm = if mixed && row.cache != CacheState::Cold { " (warm)" } else { "" };
+        let warm = if mixed && !row.cache.is_cold() { " (warm)" } else { "" };
         let works = [
             format!("{} / {} ({})", cost.program_workload, cost.program_phase, cost.program),
             format!("{} / {} (engine)", cost.engine_workload, cost.engine_phase),

@@ -38,7 +38,11 @@ pub fn phase_title(table: &PhaseTable) -> String {
     if is_mixed(table) {
         text.push_str("; cold (warm rows are not compared with cold ones)");
     } else if let Some(row) = table.rows.first() {
-        text.push_str(if row.cache == CacheState::Cold { "; cold" } else { "; warm" });
+        text.push_str(match row.cache {
+            CacheState::Cold => "; cold",
+            CacheState::ColdClients => "; cold clients",
+            _ => "; warm",
+        });
     }
     if let Some(MemoryView::Limited { limit_bytes, by }) = common_memory(table) {
         text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
@@ -49,11 +53,7 @@ pub fn phase_title(table: &PhaseTable) -> String {
 /// A row's name in its table: warm is said where there are cold rows too.
 #[must_use]
 pub fn row_label(table: &PhaseTable, row: &PhaseRow) -> String {
-    format!(
-        "{}{}",
-        row.label,
-        if is_mixed(table) && row.cache != CacheState::Cold { " (warm)" } else { "" }
-    )
+    format!("{}{}", row.label, if is_mixed(table) && !row.cache.is_cold() { " (warm)" } else { "" })
 }
 
 /// Why a contender has no figure, in a word or two.
@@ -70,7 +70,7 @@ pub fn absence(why: Absence) -> &'static str {
 
 /// Whether a table has cold and warm rows.
 pub(crate) fn is_mixed(table: &PhaseTable) -> bool {
-    let cold = table.rows.iter().filter(|row| row.cache == CacheState::Cold).count();
+    let cold = table.rows.iter().filter(|row| row.cache.is_cold()).count();
     cold > 0 && cold < table.rows.len()
 }
 

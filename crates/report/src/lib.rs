@@ -11,6 +11,7 @@
 mod answer;
 pub mod article;
 mod bars;
+mod clients;
 mod command;
 mod compared;
 mod context;

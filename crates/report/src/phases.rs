@@ -1,5 +1,6 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::clients::{self, client_grid};
 use crate::format::{Scale, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{absence, common_memory, notes_of, phase_title, range_in, row_label, trials};
@@ -93,6 +94,10 @@ fn legend(study: &Study, style: Style) -> String {
         text.push(' ');
         text.push_str(ranks::LEGEND);
     }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| !row.clients.is_empty()) {
+        text.push(' ');
+        text.push_str(clients::LEGEND);
+    }
     text.push_str(if study.asks_verdicts {
         " How they compare, and whether a difference is real, is said by the verdicts."
     } else {
@@ -112,6 +117,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     tables.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
     tables.extend(latency_matters(table).then(|| latency_grid(table)).flatten());
     tables.extend(rank_grid(table));
+    tables.extend(client_grid(table));
     tables
 }
 

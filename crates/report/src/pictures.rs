@@ -189,7 +189,7 @@ fn ranked<'a>(
     table: &PhaseTable,
     row: &PhaseRow,
 ) -> Option<&'a RankRow> {
-    let is_cold = |row: &PhaseRow| row.cache == CacheState::Cold;
+    let is_cold = |row: &PhaseRow| row.cache.is_cold();
     let own = table.rows.iter().filter(|other| other.contender == row.contender && other.n > 0);
     let rows: Vec<&PhaseRow> = own.collect();
     let alike = rows.iter().filter(|other| is_cold(other) == is_cold(row)).count();
@@ -383,7 +383,7 @@ pub(crate) fn latency(
 }
 
 fn latency_chart(context: &SectionContext<'_>, table: &PhaseTable, view: &PhaseCurves) -> Curves {
-    let cold = view.curves.iter().filter(|curve| curve.cache == CacheState::Cold).count();
+    let cold = view.curves.iter().filter(|curve| curve.cache.is_cold()).count();
     let mixed = cold > 0 && cold < view.curves.len();
     let curves: Vec<Curve> = view.curves.iter().map(|own| latency_curve(own, mixed)).collect();
     let (kind, what) = match view.writes_alone {
@@ -412,7 +412,7 @@ fn latency_chart(context: &SectionContext<'_>, table: &PhaseTable, view: &PhaseC
 }
 
 fn latency_curve(own: &LatencyCurve, mixed: bool) -> Curve {
-    let warm = if mixed && own.cache != CacheState::Cold { " (warm)" } else { "" };
+    let warm = if mixed && !own.cache.is_cold() { " (warm)" } else { "" };
     let label = format!("{}{warm}", own.label);
     let share = |share: f64, name: &str| {
         let (_, latency_ns) = own.points.iter().find(|(upto, _)| *upto >= share)?;

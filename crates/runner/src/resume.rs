@@ -311,6 +311,7 @@ mod tests {
             cpus: Vec::new(),
             devices,
             kernel_files: Vec::new(),
+            client_mount: None,
             hosts: Vec::new(),
         };
         let header = records::header(contenders, vec![records::big_file()], 1);

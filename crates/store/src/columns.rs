@@ -61,6 +61,7 @@ pub(crate) fn drained_name(drained: &Drained) -> &'static str {
 pub(crate) fn cache_state_name(state: CacheState) -> &'static str {
     match state {
         CacheState::Cold => "cold",
+        CacheState::ColdClients => "cold-clients",
         // Which of the two it was has a column of its own.
         CacheState::Warm | CacheState::NotWarm => "warm",
         CacheState::WarmByNature => "warm-by-nature",

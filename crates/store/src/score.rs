@@ -144,6 +144,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         // The schema allows no further words.
         cache: match row.get_ref(6)?.as_str()? {
             "cold" => CacheState::Cold,
+            "cold-clients" => CacheState::ColdClients,
             "warm" if row.get(18)? => CacheState::NotWarm,
             "warm" => CacheState::Warm,
             _ => CacheState::WarmByNature,

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+mod clients;
 mod contenders;
 mod cpu;
 mod curves;
@@ -32,6 +33,7 @@ mod workers;
 mod workloads;
 
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
+pub use clients::ClientView;
 pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};

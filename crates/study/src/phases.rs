@@ -5,6 +5,7 @@
 //! and so are trials with and without the memory limit that was asked for; ratios are taken only
 //! among rows that may be compared.
 
+use crate::clients::ClientView;
 use crate::contenders::Contenders;
 use crate::cpu::{CpuLoad, CpuPerOp, foreign_share};
 use crate::figures::{SpreadF, SpreadNs};
@@ -87,6 +88,9 @@ pub struct PhaseRow {
     /// Where there were several ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksView>,
+    /// Hosts with an agent on them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<ClientView>,
     /// The program that did the work, where it was not the engine.
     pub program: Option<ProgramView>,
     /// Processor time of the worker, or of the programs that did the work.
@@ -267,9 +271,10 @@ pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> 
             if found.name == phase && found.is_complete() {
                 let rank = match found.cache.state {
                     CacheState::Cold => 0,
-                    CacheState::Warm => 1,
-                    CacheState::WarmByNature => 2,
-                    CacheState::NotWarm => 3,
+                    CacheState::ColdClients => 1,
+                    CacheState::Warm => 2,
+                    CacheState::WarmByNature => 3,
+                    CacheState::NotWarm => 4,
                 };
                 let key = (record.time_base, rank, MemoryView::from(&found.memory));
                 groups.entry(key).or_default().push((record, at));
@@ -296,8 +301,8 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
     let spread = |clock| SpreadNs::from_values(phases.iter().filter_map(|p| p.ns(clock)).collect());
     let (record, at) = group[0];
     let first = &record.phases[at];
-    let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
-    let cold = first.cache.state == CacheState::Cold;
+    let cold_asked = first.cache.asked.is_cold();
+    let cold = first.cache.state.is_cold();
     let not_warm = first.cache.state == CacheState::NotWarm;
     PhaseRow {
         contender: 0,
@@ -316,6 +321,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         returned_rates: Rates::from_phases(&phases, Clock::Returned),
         threads: ThreadsView::over(&phases),
         ranks: RanksView::over(&phases),
+        clients: ClientView::over(&phases),
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
@@ -377,7 +383,7 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
 /// Rows that may stand in one ratio: all of one time base; all cold or all warm; all in whole
 /// memory, all limited as asked, or all without the limit that was asked for.
 pub(crate) fn comparable(row: &PhaseRow) -> (TimeBase, bool, Discriminant<MemoryView>) {
-    (row.time_base, row.cache == CacheState::Cold, discriminant(&row.memory))
+    (row.time_base, row.cache.is_cold(), discriminant(&row.memory))
 }
 
 impl PhaseRow {

@@ -11,7 +11,7 @@ pub use measures::SweepMeasure;
 use crate::contenders::{Contenders, with_right_contents};
 use crate::figures::SpreadF;
 use fsarena_model::contender::Contender;
-use fsarena_model::record::{CacheState, TrialRecord};
+use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunPlan;
 use fsarena_model::score::MemoryKind;
 use fsarena_model::units::Bytes;
@@ -259,7 +259,7 @@ fn points(
                 previous: None,
                 class: Class {
                     time_base: record.time_base,
-                    cold: phase.cache.state == CacheState::Cold,
+                    cold: phase.cache.state.is_cold(),
                     memory: MemoryKind::from(&phase.memory),
                 },
                 read: value,

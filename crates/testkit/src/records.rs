@@ -177,6 +177,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             cpus: Vec::new(),
             devices: Vec::new(),
             kernel_files: Vec::new(),
+            client_mount: None,
             hosts: Vec::new(),
         }),
     }
@@ -333,6 +334,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
     let (ops, asked_bytes, asked_written_bytes) = amounts(workload, planned);
     let by_program = planned.job.as_ref().and_then(jobs::program);
     PhaseRecord {
+        clients: Vec::new(),
         ranks: Vec::new(),
         name: planned.name.clone(),
         op: planned.op,

@@ -201,11 +201,8 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
         return Reading::NotWarm;
     }
     let is_time = question.metric == Metric::Time;
-    let class = Class {
-        time_base: score.time_base,
-        cold: phase.cache == CacheState::Cold,
-        memory: phase.memory,
-    };
+    let class =
+        Class { time_base: score.time_base, cold: phase.cache.is_cold(), memory: phase.memory };
     match value(question, phase) {
         Some(read) if read <= 0.0 && is_time && score.time_base == TimeBase::Virtual => {
             Reading::NoDeviceTime

@@ -33,6 +33,7 @@ use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::cycle::CycleEvent;
 use fsarena_model::job::{By, Source};
 use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
+use fsarena_process::child::enter_mounts_of;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::{BufRead, Write};
@@ -61,6 +62,8 @@ enum Refusal {
     Schema(u32),
     #[error("cannot become user {} group {}: {source}; this needs root", .ids.uid, .ids.gid)]
     User { ids: UserIds, source: std::io::Error },
+    #[error("cannot enter the mounts of the agent (process {pid}): {source}; is it still there?")]
+    Mounts { pid: u32, source: std::io::Error },
     #[error("cannot run on processors {cpus:?}: {source}; see nproc and the cpuset of the cgroup")]
     Cpus { cpus: Vec<usize>, source: Errno },
     #[error("cannot touch {bytes} bytes of memory: {source}; lower warm_memory_bytes")]
@@ -178,6 +181,9 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     let spec: WorkerSpec = serde_json::from_str(line)?;
     if spec.schema != SPEC_SCHEMA {
         return Err(Refusal::Schema(spec.schema));
+    }
+    if let Some(pid) = spec.client.as_ref().and_then(|client| client.mounts_of_pid) {
+        enter_mounts_of(pid).map_err(|source| Refusal::Mounts { pid, source })?;
     }
     pin(&spec.cpus)?;
     // Entered as who started this: the way to the mount point need not be open to everybody.

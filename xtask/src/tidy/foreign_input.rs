@@ -54,6 +54,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("doctor/src/device.rs", "device-programs"),
     ("doctor/src/read.rs", "host-facts"),
     ("doctor/src/snapshot.rs", "host-facts"),
+    ("executor/src/agent.rs", "worker-lines"),
     ("executor/src/crash.rs", "guest-record"),
     ("executor/src/crash/kernel_log.rs", "kernel-log"),
     ("executor/src/crash/native.rs", "executor-lines"),

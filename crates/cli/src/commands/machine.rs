@@ -11,7 +11,6 @@ use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
 use fsarena_metrics::Roots;
 use fsarena_model::host::{Noise, NoiseClass};
-use fsarena_model::record::CacheState;
 use fsarena_model::score::TrialScore;
 use fsarena_report::DeviceLine;
 use fsarena_store::Store;
@@ -182,7 +181,7 @@ fn judge(tape: &Tape, words: &str, scores: &[TrialScore]) -> Result<NoiseClass> 
     let of_tape = |score: &&TrialScore| tape.started_unix_ns.contains(&score.started_unix_ns);
     let mut phases = scores.iter().filter(of_tape).flat_map(|score| &score.phases);
     let first = phases.find(|phase| phase.name == tape.phase);
-    let cold = first.is_some_and(|phase| phase.cache == CacheState::Cold);
+    let cold = first.is_some_and(|phase| phase.cache.is_cold());
     let runs = Runs { phase_ns: &tape.values, trial_s: &tape.elapsed_s, cold };
     Ok(class(words, &tape.workload, &tape.phase, runs)?)
 }

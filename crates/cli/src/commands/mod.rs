@@ -125,6 +125,16 @@ pub fn rank_server() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The agent of a host whose ranks are those of a runner on another one.
+pub fn agent(inside: Option<u32>) -> Result<ExitCode> {
+    outlive_signals()?;
+    match inside {
+        Some(outside_pid) => fsarena_executor::agent_inside(outside_pid)?,
+        None => fsarena_executor::agent_outside(&context::program())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
     outlive_signals()?;
     if let Some(parent) = parent {

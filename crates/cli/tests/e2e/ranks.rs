@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(5);
 
 impl TestEnv {
     /// An ssh that starts its command on this host; each host has its name in the environment.
-    fn near_ssh(&self) -> String {
+    pub fn near_ssh(&self) -> String {
         let path = self.path("near-ssh");
         let text = "while [ $# -gt 2 ]; do shift; done\n\
                     case $1 in gone*) echo \"ssh: connect to host $1: No route to host\" >&2; \
@@ -28,7 +28,7 @@ impl TestEnv {
     }
 
     /// `run` in a directory with ranks on these hosts.
-    fn on_hosts<'a>(&self, hosts: &'a str, ssh: &'a str, target: &'a str) -> Vec<&'a str> {
+    pub fn on_hosts<'a>(&self, hosts: &'a str, ssh: &'a str, target: &'a str) -> Vec<&'a str> {
         let on = ["run", "--runs", "1", "--seed", "1", "--on", target, "--hosts", hosts];
         [&on[..], &["--ssh", ssh, "--remote-program", PROGRAM], &SMALL].concat()
     }
@@ -303,20 +303,20 @@ fn a_run_on_hosts_is_resumed_with_its_hosts_alone() {
 }
 
 /// Hosts of a network of this machine; `None`, with the reason printed, where there can be none.
-fn network(count: usize) -> Option<TestHosts> {
+pub fn network(count: usize) -> Option<TestHosts> {
     let started = TestHosts::start(count);
     started.map_err(|reason| println!("not run: {reason}")).ok()
 }
 
 /// Processes of ours on a host.
-fn at_work(hosts: &TestHosts, host: usize) -> Vec<Pid> {
-    let ours = ["rank-server", "worker"];
+pub fn at_work(hosts: &TestHosts, host: usize) -> Vec<Pid> {
+    let ours = ["rank-server", "worker", "agent"];
     let is_ours = |pid: &Pid| ours.iter().any(|command| runs_as(*pid, command));
     hosts.processes(host).into_iter().filter(is_ours).collect()
 }
 
 #[track_caller]
-fn assert_none_at_work(hosts: &TestHosts, count: usize) {
+pub fn assert_none_at_work(hosts: &TestHosts, count: usize) {
     let since = Instant::now();
     while (0..count).any(|host| !at_work(hosts, host).is_empty()) {
         assert!(since.elapsed() < SOON, "a rank works on");

@@ -3,6 +3,7 @@
 use crate::target::{PLAIN, Target, texts};
 use fsarena_executor::crash::{NativeAnswer, NativeRequest};
 use fsarena_executor::{ExecutorSays, parse_spec};
+use fsarena_model::client::ClientSpec;
 use fsarena_model::work::{CounterFile, WorkerSays, WorkerSpec};
 use fsarena_testkit::records;
 use fsarena_vdisk::{Logged, Question, Served, ServedDisk};
@@ -41,6 +42,8 @@ pub(super) const WORKER_LINES: Target = Target {
             "{\"canary\":{\"elapsed_ns\":7}}",
             "{\"refused\":\"why\"}",
             "[{\"path\":\"/proc/stat\",\"most_bytes\":4096,\"at_once\":true}]",
+            "{\"schema\":1,\"root\":\"/m/t\",\"mount\":{\"command\":\"m\",\"mount_point\":\"/m\"}}",
+            "{\"client\":{\"mounted\":{\"mounts_of_pid\":7,\"fstype\":\"nfs4\"}}}",
             "{\"verified\":{\"files\":1,\"bad_files\":0,\"examples\":[]}}",
         ])
     },
@@ -77,4 +80,5 @@ fn worker_lines(input: &[u8]) {
     stays_the_same::<WorkerSays>(&line);
     stays_the_same::<WorkerSpec>(&line);
     stays_the_same::<Vec<CounterFile>>(&line);
+    stays_the_same::<ClientSpec>(&line);
 }

@@ -60,8 +60,9 @@ pub(super) struct Caches;
 impl Factor for Caches {
     fn info(&self) -> FactorInfo {
         FactorInfo {
-            help: "State of the caches before each timed phase: cold, warm, or cold-start (cold \
-                   before the first phase of a trial, warm after it)",
+            help: "State of the caches before each timed phase: cold, warm, cold-start (cold \
+                   before the first phase of a trial, warm after it), or cold-clients (those of \
+                   every host of --hosts)",
             example: "\"cold\"",
             default_level: "cold",
             ..FactorInfo::new("cache", ActsOn::Host)

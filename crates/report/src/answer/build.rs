@@ -11,7 +11,6 @@ use crate::context::Run;
 use crate::verdict::sentences::between;
 use crate::verdict::text::figure;
 use fsarena_model::op::Op;
-use fsarena_model::record::CacheState;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::{Absence, PhaseRow, PhaseTable};
 use fsarena_verdict::{QuestionView, RankRow, Verdicts};
@@ -255,7 +254,7 @@ fn plain_rows(run: &Run<'_>, columns: &[AnswerColumn]) -> Vec<AnswerRow> {
         metric: Metric::Time,
         clock,
         figure: figure(Metric::Time, clock, leaves_work(table.op)),
-        cold: !table.rows.is_empty() && table.rows.iter().all(|row| row.cache == CacheState::Cold),
+        cold: !table.rows.is_empty() && table.rows.iter().all(|row| row.cache.is_cold()),
         question: None,
         cells: columns.iter().map(|column| plain_cell(table, column.contender)).collect(),
     };

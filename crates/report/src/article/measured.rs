@@ -118,8 +118,7 @@ fn absent(table: &PhaseTable, contender: usize) -> &'static str {
 fn shown<'a>(groups: &[&'a PhaseRow], article: Conditions) -> Option<&'a PhaseRow> {
     let cold = article.caches != Caches::Warm;
     let as_asked = |row: &PhaseRow| {
-        (row.cache == CacheState::Cold) == cold
-            && !matches!(row.memory, MemoryView::NotLimited { .. })
+        row.cache.is_cold() == cold && !matches!(row.memory, MemoryView::NotLimited { .. })
     };
     // Of equals, the last is the greatest: backwards, so that it is the first.
     groups.iter().rev().copied().max_by_key(|row| (row.n > 0, as_asked(row), row.n))
@@ -152,7 +151,8 @@ fn conditions(row: &PhaseRow, article: Conditions, cold_start: bool) -> Vec<Stri
     let cache = match (article.caches, row.cache) {
         (Caches::Warm, CacheState::Cold) => Some("cold, as asked".to_owned()),
         // In 2008 what lives in memory was one of the two sides.
-        (Caches::Warm, CacheState::WarmByNature) | (_, CacheState::Cold) => None,
+        (Caches::Warm, CacheState::WarmByNature)
+        | (_, CacheState::Cold | CacheState::ColdClients) => None,
         (caches, _) => not_cold(row).or_else(|| match caches {
             Caches::Warm => None,
             _ if cold_start => Some("warm by the experiment: cold only at the start".to_owned()),

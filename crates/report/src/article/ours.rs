@@ -382,7 +382,7 @@ fn is_row_of(test: &Test, row: &fsarena_reference::Line) -> bool {
 
 /// Why two rows may not stand in one ratio.
 fn not_divided(one: &PhaseRow, other: &PhaseRow) -> &'static str {
-    if (one.cache == CacheState::Cold) == (other.cache == CacheState::Cold) {
+    if one.cache.is_cold() == other.cache.is_cold() {
         "not divided: not in the same memory"
     } else {
         "not divided: one is warm, the other cold"

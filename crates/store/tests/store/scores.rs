@@ -86,10 +86,11 @@ fn vary_phase(chance: &mut Chance, phase: &mut PhaseRecord) {
         _ => Drained::Frozen { drained_ns: chance.ns() },
     };
     phase.cache.asked = Cache::Warm;
-    phase.cache.state = match chance.next(4) {
+    phase.cache.state = match chance.next(5) {
         0 => CacheState::Cold,
         1 => CacheState::Warm,
         2 => CacheState::NotWarm,
+        3 => CacheState::ColdClients,
         _ => CacheState::WarmByNature,
     };
     let limit_bytes = 64 << 20;
@@ -357,6 +358,38 @@ fn of_a_file_of_version_7() {
     let raw = Connection::open(&path).unwrap();
     raw.execute(kind, []).unwrap();
     assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
+    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+}
+
+/// What version 9 did not know is refused by its constraint, and taken once it is of version 10.
+#[test]
+fn of_a_file_of_version_9() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    let (_dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let expected = store.scores(run).unwrap();
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, '''cold-clients'', ', '')
+         WHERE name = 'score';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 9;
+         DROP TRIGGER score_never_changes;",
+    )
+    .unwrap();
+    let state = "UPDATE score SET cache_state = 'cold-clients'";
+    assert!(raw.execute(state, []).is_err(), "it is as version 9 was");
+    drop(raw);
+    assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
+    drop(Store::open(&path).unwrap());
+    let raw = Connection::open(&path).unwrap();
+    raw.execute(state, []).unwrap();
+    assert!(raw.execute("UPDATE score SET cache_state = 'cool'", []).is_err());
+    let read = Store::open_read_only(&path).unwrap().scores(run).unwrap();
+    assert_eq!(read[0].phases[0].cache, CacheState::ColdClients);
     let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
 }

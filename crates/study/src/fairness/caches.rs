@@ -70,18 +70,19 @@ fn proof(names: [String; 3], state: CacheState, phases: &[&PhaseRecord]) -> Cach
 /// In which state the timed phases of a contender began, over all its trials: `cold`, or `cold in 9
 /// of 12 phases, warm in 3`; `None` where none ran to its end.
 pub(super) fn states(trials: &ContenderRecords<'_>, contender: usize) -> Option<String> {
-    let mut counts = [0usize; 4];
+    let mut counts = [0usize; 5];
     let phases = trials.own[contender].iter().flat_map(|record| &record.phases);
     for phase in phases.filter(|phase| phase.is_complete()) {
         counts[match phase.cache.state {
             CacheState::Cold => 0,
-            CacheState::Warm => 1,
-            CacheState::WarmByNature => 2,
-            CacheState::NotWarm => 3,
+            CacheState::ColdClients => 1,
+            CacheState::Warm => 2,
+            CacheState::WarmByNature => 3,
+            CacheState::NotWarm => 4,
         }] += 1;
     }
     let all: usize = counts.iter().sum();
-    let words = ["cold", "warm", "warm by nature", "not warm"];
+    let words = ["cold", "cold clients", "warm", "warm by nature", "not warm"];
     let there: Vec<(&str, usize)> =
         words.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
     match there.as_slice() {

@@ -1,6 +1,5 @@
 //! Tapes from the scores of a RUN with one contender.
 
-use fsarena_model::record::CacheState;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::verdict::Metric;
@@ -147,7 +146,7 @@ fn sift<'a>(
         let found = trial.phases.iter().find(|score| score.name == phase);
         match found.and_then(|score| Some((score, value(trial, score, clock)?))) {
             Some((score, value)) => {
-                valued.push(((score.cache == CacheState::Cold, score.memory), trial, value));
+                valued.push(((score.cache.is_cold(), score.memory), trial, value));
             }
             None => left.incomplete += 1,
         }

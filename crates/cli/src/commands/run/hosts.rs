@@ -6,16 +6,19 @@
 use super::rendezvous::{self, Allocation};
 use crate::args::RunArgs;
 use crate::commands::remote;
+use crate::context::Usage;
 use crate::context::exit;
 use anyhow::Result;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
-use fsarena_model::contender::DeviceLevel;
-use fsarena_model::run::RunPlan;
-use fsarena_model::spec::RankHost;
+use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_model::run::{RunPlace, RunPlan};
+use fsarena_model::spec::{RankAgent, RankHost};
 use fsarena_model::visible;
 use fsarena_model::work::{HostHello, WorkerSays};
 use fsarena_process::cmd::{End, capture_argv};
 use fsarena_process::limits::Limits;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -99,6 +102,7 @@ pub(super) fn of_run(
         if args.ssh.is_some() || args.remote_program.is_some() {
             refuse!("--ssh and --remote-program are for --hosts; add it");
         }
+        check_cold_clients(args, plan)?;
         return match (&args.rendezvous, args.ranks) {
             (Some(at), Some(size)) => of_allocation(args, at, size, plan),
             _ => Ok(RankHosts::default()),
@@ -116,13 +120,74 @@ pub(super) fn of_run(
         let failed = || Err("the question to a host could not be asked".to_owned());
         asked.into_iter().map(|thread| thread.join().unwrap_or_else(|_| failed())).collect()
     });
-    let checked = hosts.iter().zip(answers).map(|(host, answer)| check_hello(host, &answer?));
+    let needs_root = needs_root(args, plan);
+    let check = |(host, answer): (&Host, Result<HostHello, String>)| {
+        check_hello(host, &answer?, needs_root)
+    };
+    let checked = hosts.iter().zip(answers).map(check);
     let refused: Vec<String> = checked.filter_map(Result::err).collect();
     if !refused.is_empty() {
         refuse!("--hosts: {}", refused.join("\n"));
     }
-    let hosts = hosts.iter().map(|host| rank_host(&ssh, host, program)).collect();
+    let mount = args.client_mount.as_deref();
+    let hosts: Vec<_> = hosts.iter().map(|host| rank_host(&ssh, host, (program, mount))).collect();
+    if mount.is_some() {
+        for dir in directories(plan) {
+            check_mount_point(dir)?;
+            fsarena_executor::try_clients(&hosts, dir)
+                .map_err(|failure| Usage(format!("--client-mount: {failure}")))?;
+        }
+    }
     Ok(RankHosts { hosts, allocation: None })
+}
+
+/// The directories in which it works.
+fn directories(plan: &RunPlan) -> BTreeSet<&Path> {
+    let levels = plan.contenders.iter().map(|contender| &contender.levels);
+    let devices = levels.filter_map(|levels| match &levels.device {
+        DeviceLevel::Directory { path } => Some(path.as_path()),
+        _ => None,
+    });
+    devices.collect()
+}
+
+/// Refuses a directory of the root file system, which no client can mount in its place.
+fn check_mount_point(dir: &Path) -> Result<()> {
+    let found = fsarena_devices::mountinfo::find_for_path(dir)?;
+    if found.is_none_or(|entry| entry.mount_point.parent().is_none()) {
+        let dir = dir.display();
+        refuse!(
+            "--client-mount: {dir} is on the root file system of this machine; mount the shared \
+             one here too, and name a directory of it with --on"
+        );
+    }
+    Ok(())
+}
+
+/// What on a host only root may do, of what is asked for.
+fn needs_root(args: &RunArgs, plan: &RunPlan) -> Option<&'static str> {
+    if args.client_mount.is_some() {
+        return Some("--client-mount");
+    }
+    has_cold_clients(plan).then_some("cache=cold-clients")
+}
+
+fn has_cold_clients(plan: &RunPlan) -> bool {
+    plan.contenders.iter().any(|contender| contender.levels.cache == Cache::ColdClients)
+}
+
+/// Without hosts that are reached by ssh there are no agents that could drop caches.
+fn check_cold_clients(args: &RunArgs, plan: &RunPlan) -> Result<()> {
+    if !has_cold_clients(plan) {
+        return Ok(());
+    }
+    if args.rendezvous.is_some() {
+        refuse!(
+            "cache=cold-clients: hosts of --rendezvous have no agent that drops caches; name them \
+             with --hosts, or leave it out"
+        );
+    }
+    refuse!("cache=cold-clients is for the hosts of --hosts; add it, or use cache=cold or warm")
 }
 
 /// The ranks of an allocation, which are waited for.
@@ -153,7 +218,17 @@ fn check_directories(option: &str, plan: &RunPlan) -> Result<()> {
 ///
 /// # Errors
 /// When they are not named, or are others.
-pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, stored: &[String]) -> Result<RankHosts> {
+pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, place: &RunPlace) -> Result<RankHosts> {
+    let stored = place.hosts.as_slice();
+    if args.client_mount != place.client_mount && !stored.is_empty() && args.hosts.is_some() {
+        match &place.client_mount {
+            Some(command) => {
+                let command = visible::one_line(command);
+                refuse!("the RUN has --client-mount {command:?}; name it again")
+            }
+            None => refuse!("--client-mount: the hosts of the RUN had it mounted; leave it out"),
+        }
+    }
     let hosts = match (&args.rendezvous, u32::try_from(stored.len())) {
         (Some(at), Ok(size)) if size > 0 => of_allocation(args, at, size, rest)?,
         (Some(_), _) => refuse!("--rendezvous: the RUN has its ranks on this host; leave it out"),
@@ -177,14 +252,18 @@ pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, stored: &[String]) -> Re
 }
 
 /// A host with the command that starts a rank there.
-fn rank_host(ssh: &Ssh, host: &Host, program: &str) -> RankHost {
+fn rank_host(ssh: &Ssh, host: &Host, (program, mount): (&str, Option<&str>)) -> RankHost {
+    let agent = RankAgent {
+        argv: ssh.command_line(host, &[program, "agent"]),
+        mount: mount.map(str::to_owned),
+    };
     let argv = ssh.command_line(host, &[program, "rank-server"]);
-    RankHost { name: host.as_str().to_owned(), argv }
+    RankHost { name: host.as_str().to_owned(), argv, agent: Some(agent) }
 }
 
 /// What a host says of itself, or in a sentence why it says nothing.
 fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
-    let argv = rank_host(ssh, host, program).argv;
+    let argv = ssh.command_line(host, &[program, "rank-server"]);
     let captured = capture_argv(&argv, Limits::of_writer(), HELLO_TIMEOUT)
         .map_err(|error| format!("{}: cannot be started: {error}", ssh.program()))?;
     let status = match captured.end {
@@ -211,10 +290,14 @@ fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
     }
 }
 
-/// Whether a host that has answered can work as a rank; a clock that is wrong is only told of.
-fn check_hello(host: &Host, hello: &HostHello) -> Result<(), String> {
+/// Whether a host that has answered can work as a rank, as root where something needs that; a clock
+/// that is wrong is only told of.
+fn check_hello(host: &Host, hello: &HostHello, needs_root: Option<&str>) -> Result<(), String> {
     if let Some(why) = hello.version_difference(env!("CARGO_PKG_VERSION")) {
         return Err(format!("{host}: {why}"));
+    }
+    if let Some(what) = needs_root.filter(|_| !hello.is_root) {
+        return Err(format!("{host}: {what} needs root there; name it as root@HOST"));
     }
     let difference_ns = hello.unix_ns.abs_diff(crate::context::unix_ns());
     if u128::from(difference_ns) > CLOCK_DIFFERENCE.as_nanos() {

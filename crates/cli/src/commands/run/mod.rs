@@ -68,6 +68,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         devices,
         kernel_files: kernel_files(&plan, &kernels),
         hosts: hosts.names(),
+        client_mount: args.client_mount.clone(),
     };
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent && !args.quiet && !findings.is_empty() {

@@ -90,7 +90,7 @@ impl Allocation {
         let program = context::program().display().to_string();
         let host = |(rank, name): (usize, String)| {
             let words = [&*program, "rank-connection", dir, &rank.to_string()];
-            RankHost { name, argv: words.map(str::to_owned).to_vec() }
+            RankHost { name, argv: words.map(str::to_owned).to_vec(), agent: None }
         };
         Ok(names.into_iter().enumerate().map(host).collect())
     }

@@ -58,7 +58,7 @@ pub(super) fn run(
     check_image_dir(&rest, &place.image_dir)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
     consent::vet_devices(&rest, &consents.wipe, ours, true)?;
-    let hosts = hosts::of_stored(args, &rest, &place.hosts)?;
+    let hosts = hosts::of_stored(args, &rest, place)?;
     let left = rest.schedule.len();
     let crash_runs = match crashes.slots.len() {
         0 => String::new(),

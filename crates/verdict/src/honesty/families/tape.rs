@@ -1,7 +1,6 @@
 //! Tapes of several contenders: the complete blocks of a RUN, in the order of time.
 
 use crate::honesty::tape::LeftOut;
-use fsarena_model::record::CacheState;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::verdict::Metric;
@@ -302,7 +301,7 @@ fn reading(trial: &TrialScore, score: &PhaseScore, clock: Clock) -> Option<Readi
         return None;
     }
     let value_ns = (score.clock_ns(clock)? as f64).max(Metric::Time.step(0.0));
-    let conditions = (score.cache == CacheState::Cold, score.memory);
+    let conditions = (score.cache.is_cold(), score.memory);
     Some(Reading { conditions, log_ns: value_ns.ln() })
 }
 

@@ -1,0 +1,209 @@
+//! The agent of a host whose ranks work on a shared file system: it makes the host a client, drops
+//! what that has cached, and counts what it does in a phase.
+//!
+//! ```text
+//! ssh ── agent (outside: makes the namespaces, waits) ── agent --inside
+//! ```
+//! As root it has mounts and processes of its own, as an executor has: what it mounts and the
+//! daemon that serves it end with it, and it ends with its input. Ranks join its mounts. Without
+//! root it only counts.
+
+use crate::place::{PlaceError, end_with_outside, in_own_namespaces};
+use crate::rank_server::{host_hello, say};
+use fsarena_devices::mount::{Mounted, mount_by_command};
+use fsarena_devices::{cache, mountinfo, settle};
+use fsarena_metrics::{
+    RECEIVED, Roots, Snapshot, Sources, Watch, counters_growth, delta, network_counters,
+    nfs_counters,
+};
+use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
+use fsarena_model::sample::Counters;
+use fsarena_model::work::WorkerSays;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Until a directory that the runner has made is seen by another client.
+const SEEN_LIMIT: Duration = Duration::from_secs(10);
+const SEEN_PAUSE: Duration = Duration::from_millis(20);
+
+/// The outer process: as root it runs `program agent --inside` in mounts and processes of its own;
+/// else, and where it may not make them, it is the agent itself.
+///
+/// # Errors
+/// When the inner process cannot be started, or standard input or output fails.
+pub fn agent_outside(program: &Path) -> Result<(), PlaceError> {
+    let own_pid = std::process::id().to_string();
+    match in_own_namespaces(program, &["agent", "--inside", &own_pid])? {
+        Some(_) => Ok(()),
+        None => Ok(serve_agent(None, io::stdin().lock(), io::stdout().lock())?),
+    }
+}
+
+/// The inner process; `outside_pid` is the one that shares its mounts and is seen by ranks.
+///
+/// # Errors
+/// When its parent is gone, or standard input or output fails.
+pub fn agent_inside(outside_pid: u32) -> Result<(), PlaceError> {
+    end_with_outside()?;
+    Ok(serve_agent(Some(outside_pid), io::stdin().lock(), io::stdout().lock())?)
+}
+
+/// One spec, then orders until the input ends.
+fn serve_agent(
+    outside_pid: Option<u32>,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    say(&mut output, &WorkerSays::Host(host_hello()))?;
+    let mut line = String::new();
+    if input.read_line(&mut line)? == 0 {
+        return Ok(());
+    }
+    let mut client = match Client::begin(&line, outside_pid) {
+        Ok((client, place)) => {
+            say(&mut output, &WorkerSays::Client(ClientSays::Mounted(place)))?;
+            client
+        }
+        Err(why) => return say(&mut output, &WorkerSays::Refused(why)),
+    };
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let done = match line.trim_end() {
+            "chill" => client.chill(),
+            "count" => client.count(),
+            "counted" => client.counted(),
+            "end" => client.end(),
+            other => Err(format!("an order that this program does not know: {other:?}")),
+        };
+        let says = done.map_or_else(WorkerSays::Refused, WorkerSays::Client);
+        say(&mut output, &says)?;
+        if matches!(says, WorkerSays::Refused(_)) {
+            return Ok(());
+        }
+    }
+}
+
+/// This host as a client.
+struct Client {
+    spec: ClientSpec,
+    mounted: Option<Mounted>,
+    roots: Roots,
+    before: Option<Reading>,
+}
+
+/// Counters at one moment.
+struct Reading {
+    snapshot: Snapshot,
+    client: Counters,
+}
+
+impl Client {
+    fn begin(line: &str, outside_pid: Option<u32>) -> Result<(Self, ClientPlace), String> {
+        let spec: ClientSpec =
+            serde_json::from_str(line).map_err(|error| format!("client spec: {error}"))?;
+        if spec.schema != SPEC_SCHEMA {
+            let known = SPEC_SCHEMA;
+            return Err(format!("client spec of schema {}; {known} is known here", spec.schema));
+        }
+        if spec.mount.is_some() && outside_pid.is_none() {
+            return Err("a mount there needs root, and mounts of its own (no container)".to_owned());
+        }
+        let mut client = Self { spec, mounted: None, roots: Roots::default(), before: None };
+        client.mount()?;
+        let place = ClientPlace { mounts_of_pid: outside_pid, fstype: client.fstype() };
+        Ok((client, place))
+    }
+
+    /// Mounts, where that is asked for, and waits until the directory of the trial is there.
+    fn mount(&mut self) -> Result<(), String> {
+        if let Some(mount) = &self.spec.mount {
+            let place = &mount.mount_point;
+            if place.parent().is_none() {
+                return Err("the root of all mounts cannot be mounted by a client".to_owned());
+            }
+            if !place.is_dir() {
+                let place = place.display();
+                return Err(format!(
+                    "{place}: no such directory, and it is mounted there; make it"
+                ));
+            }
+            let mounted = mount_by_command(&mount.command, place);
+            self.mounted = Some(mounted.map_err(|error| error.to_string())?);
+        }
+        let began = Instant::now();
+        while !self.spec.root.is_dir() {
+            if began.elapsed() > SEEN_LIMIT {
+                let root = self.spec.root.display();
+                return Err(format!(
+                    "{root}: the directory of the trial is not there; see that {} is one file \
+                     system on all hosts",
+                    self.mount_point().display()
+                ));
+            }
+            std::thread::sleep(SEEN_PAUSE);
+        }
+        Ok(())
+    }
+
+    fn mount_point(&self) -> PathBuf {
+        let found = mountinfo::find_for_path(&self.spec.root).ok().flatten();
+        found.map_or_else(|| self.spec.root.clone(), |entry| entry.mount_point)
+    }
+
+    fn fstype(&self) -> String {
+        let found = mountinfo::find_for_path(&self.spec.root).ok().flatten();
+        found.map(|entry| entry.fstype).unwrap_or_default()
+    }
+
+    /// Forgets all that this host has cached: what is dirty goes to the servers first.
+    fn chill(&mut self) -> Result<ClientSays, String> {
+        settle::syncfs(&self.spec.root).map_err(|error| error.to_string())?;
+        let is_mounted = self.mounted.is_some();
+        self.unmount()?;
+        cache::drop_caches().map_err(|error| error.to_string())?;
+        if is_mounted {
+            self.mount()?;
+        }
+        Ok(ClientSays::Chilled)
+    }
+
+    fn unmount(&mut self) -> Result<(), String> {
+        let Some(mounted) = self.mounted.take() else { return Ok(()) };
+        mounted.unmount().map(|_| ()).map_err(|refused| refused.1.to_string())
+    }
+
+    fn count(&mut self) -> Result<ClientSays, String> {
+        self.before = Some(self.read()?);
+        Ok(ClientSays::Counting)
+    }
+
+    fn counted(&mut self) -> Result<ClientSays, String> {
+        let after = self.read()?;
+        let before = self.before.take().ok_or("nothing was counted from")?;
+        let mut counters = delta(&before.snapshot, &after.snapshot);
+        counters.extend(counters_growth(&before.client, &after.client));
+        Ok(ClientSays::Counted(ClientCounts {
+            received_bytes: counters.get(RECEIVED).copied(),
+            counters,
+        }))
+    }
+
+    fn read(&self) -> Result<Reading, String> {
+        let mut sources =
+            Sources::open(&self.roots, &Watch::default()).map_err(|error| error.to_string())?;
+        let snapshot = sources.read().map_err(|error| error.to_string())?;
+        let mut client = network_counters(&self.roots);
+        client.extend(nfs_counters(&self.roots, &self.mount_point()));
+        Ok(Reading { snapshot, client })
+    }
+
+    fn end(&mut self) -> Result<ClientSays, String> {
+        self.unmount()?;
+        Ok(ClientSays::Ended)
+    }
+}
