@@ -122,6 +122,12 @@ impl TestHosts {
         format!("10.77.{}.{}", self.network, host + 1)
     }
 
+    /// Address of this machine in that network.
+    #[must_use]
+    pub fn gateway(&self) -> String {
+        format!("10.77.{}.254", self.network)
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

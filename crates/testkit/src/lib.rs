@@ -13,6 +13,7 @@ pub mod machine;
 pub mod moosefs;
 pub mod processes;
 pub mod records;
+pub mod slurm;
 
 use std::fs;
 use std::io::Write as _;

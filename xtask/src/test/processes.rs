@@ -36,7 +36,7 @@ pub struct Session {
     deadline: Instant,
     stop: Arc<AtomicBool>,
     /// Tests go through every file system, not only those that stand for the others.
-    full: bool,
+    pub full: bool,
 }
 
 /// How a program came to its end.

@@ -45,6 +45,14 @@ const NEEDS: &[(&str, &str)] = &[
     // The report is looked at.
     ("chromium", "chromium"),
 ];
+/// Launchers of ranks, which only `--all` tries all.
+const NEEDS_OF_ALL: &[(&str, &str)] = &[
+    ("mpirun", "openmpi-bin"),
+    ("munged", "munge"),
+    ("slurmctld", "slurmctld"),
+    ("slurmd", "slurmd"),
+    ("srun", "slurm-client"),
+];
 /// For kernels with modules: the kernel starts it when a file system is mounted.
 const MODULES: (&str, &str) = ("modprobe", "kmod");
 /// Components of the toolchain, by the cargo command they bring.
@@ -54,6 +62,7 @@ const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 pub fn run(session: &Session) -> Outcome {
     let mut outcome = Outcome::default();
     let components = components(session, &mut outcome);
+    let missing = || missing(session.full);
     let packages = packages(missing());
     if !packages.is_empty() {
         let reason = match forbidden() {
@@ -71,9 +80,10 @@ pub fn run(session: &Session) -> Outcome {
     outcome
 }
 
-fn missing() -> Vec<Need> {
+fn missing(full: bool) -> Vec<Need> {
     let modules = Path::new("/proc/modules").exists().then_some(MODULES);
-    let own = NEEDS.iter().copied().chain(modules);
+    let of_all = if full { NEEDS_OF_ALL } else { &[] };
+    let own = NEEDS.iter().chain(of_all).copied().chain(modules);
     let own = own.map(|(program, package)| (program.to_owned(), package.to_owned()));
     let drivers = fsarena_filesystems::builtin().iter().flat_map(|driver| driver.tools());
     let drivers = drivers.filter_map(|need| Some((need.program, need.package?)));

@@ -1,11 +1,15 @@
 //! Ranks that come by themselves, as those that srun and mpirun start in an allocation. Plain
 //! processes with the variables of a launcher stand for them: what dials the runner is the same.
 
-use crate::ranks::assert_ranks;
-use crate::support::{Live, PROGRAM, Ran, TestEnv, assert_nothing_left, kill_dash_nine, tool};
+use crate::ranks::{self, assert_ranks, network};
+use crate::support::{
+    Live, PROGRAM, Ran, TestEnv, assert_nothing_left, kill_dash_nine, takes_all, tool,
+};
 use fsarena_model::record::Outcome;
 use fsarena_store::Store;
+use fsarena_testkit::hosts::TestHosts;
 use fsarena_testkit::processes::{runs_as, state_of};
+use fsarena_testkit::slurm::Slurm;
 use rustix::process::{Pid, Signal};
 use std::fs;
 use std::net::TcpListener;
@@ -16,6 +20,8 @@ use std::time::{Duration, Instant};
 const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.01"];
 /// A rank or worker that has no runner any more is gone after this.
 const SOON: Duration = Duration::from_secs(5);
+/// A network that was cut is noticed within this.
+const CUT_LIMIT: Duration = Duration::from_secs(120);
 
 /// A runner that waits, or has its ranks.
 struct Runner<'a> {
@@ -33,6 +39,11 @@ impl TestEnv {
         self.waiting(&[&run[..], &SMALL, more].concat())
     }
 
+    /// The same with two ranks on hosts of a network, in a phase that lasts or not.
+    fn runner_of(&self, hosts: &TestHosts, args: &[&str]) -> Runner<'_> {
+        self.waiting_at(&format!("{}:0", hosts.gateway()), args)
+    }
+
     /// The same in the middle of a phase that lasts.
     fn long_runner(&self) -> (Runner<'_>, [Live<'_>; 2], Vec<Pid>) {
         let target = self.make_dir("target");
@@ -45,7 +56,11 @@ impl TestEnv {
     }
 
     fn waiting(&self, args: &[&str]) -> Runner<'_> {
-        let mut live = self.start(&[args, &["--rendezvous", "127.0.0.1:0"]].concat());
+        self.waiting_at("127.0.0.1:0", args)
+    }
+
+    fn waiting_at(&self, address: &str, args: &[&str]) -> Runner<'_> {
+        let mut live = self.start(&[args, &["--rendezvous", address]].concat());
         let options = live.poll("how to start ranks", |live| {
             let said = live.stderr();
             let (_, rest) = said.split_once("srun -n ")?;
@@ -335,4 +350,74 @@ fn ranks_of_mpirun() {
     let record = env.records(1).remove(0);
     let here = record.ranks[0].hostname.clone();
     assert_ranks(&record, &[&here, &here, &here]);
+}
+
+/// A batch system with a daemon on each of two hosts: `srun` starts a rank on each, which knows its
+/// number by itself.
+#[test]
+fn ranks_of_srun() {
+    let Some(hosts) = network(2) else { return };
+    let slurm = match Slurm::start(&hosts) {
+        Ok(slurm) => slurm,
+        Err(reason) => return println!("not run: {reason}"),
+    };
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let run = ["run", "--runs", "1", "--seed", "1", "--on", &target, "--ranks", "2", "--verify"];
+    let runner = env.runner_of(&hosts, &[&run[..], &SMALL].concat());
+    let mut words = vec!["-N", "2", "-n", "2", PROGRAM, "rank"];
+    words.extend(runner.options.iter().map(String::as_str));
+    let mut command = env.command_of("srun", &words);
+    command.env("SLURM_CONF", slurm.configuration());
+    let ranks = env.start_command(command);
+    runner.live.end().good();
+    ranks.end().good();
+    let record = env.records(1).remove(0);
+    assert_ranks(&record, &["fh1", "fh2"]);
+    drop(slurm);
+    drop(hosts);
+    assert_nothing_left(&env);
+}
+
+/// Where the network is cut without a word, both sides notice by themselves.
+#[test]
+fn a_rank_whose_network_is_cut_ends_the_trial() {
+    if !takes_all() {
+        return;
+    }
+    let Some(hosts) = network(2) else { return };
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let experiment = env.long_experiment("", &target, "dirs = 20\n");
+    let mut runner = env.runner_of(&hosts, &["run", &experiment, "--ranks", "2"]);
+    let rank = |host: usize| {
+        let words: Vec<String> = runner.options.iter().map(|word| shell_word(word)).collect();
+        let text = format!("SLURM_PROCID={host} SLURM_NTASKS=2 {PROGRAM} rank {}", words.join(" "));
+        let ssh = hosts.ssh();
+        let name = hosts.name(host);
+        let words: Vec<&str> = ssh.split(' ').skip(1).chain([&*name, &*text]).collect();
+        env.start_command(env.command_of("ssh", &words))
+    };
+    let started = [rank(0), rank(1)];
+    runner.live.wait_for("[1/2]");
+    let is_at_work = |host| ranks::at_work(&hosts, host).len() == 1;
+    runner.live.poll("a worker on each host", |_| (0..2).all(is_at_work).then_some(()));
+    hosts.disconnect(1);
+    let begun = Instant::now();
+    let ran = runner.live.end();
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["rank 1 on fh2"]);
+    assert!(begun.elapsed() < CUT_LIMIT, "{:?}", begun.elapsed());
+    assert!(matches!(env.records(1)[0].outcome, Outcome::Failed { .. }));
+    while !(0..2).all(|host| ranks::at_work(&hosts, host).is_empty()) {
+        assert!(begun.elapsed() < 2 * CUT_LIMIT, "a rank works on");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    drop(hosts);
+    drop(started);
+    assert_nothing_left(&env);
+}
+
+fn shell_word(word: &str) -> String {
+    shlex::try_quote(word).unwrap().into_owned()
 }

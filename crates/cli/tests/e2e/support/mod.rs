@@ -287,12 +287,24 @@ fn why_not_here(file_systems: &[&str]) -> Option<String> {
 /// Whether a test of what does not know the file system is done on `fs`; prints the reason if not.
 /// All are with `FSARENA_FULL=1`, as `cargo xtask test --all` sets it.
 pub fn stands_for_others(fs: &str) -> bool {
-    let is_full = std::env::var_os("FSARENA_FULL").is_some_and(|value| value == "1");
-    let stands = is_full || ["ext4", "btrfs", "tmpfs"].contains(&fs);
+    let stands = is_full() || ["ext4", "btrfs", "tmpfs"].contains(&fs);
     if !stands {
         println!("not run: ext4, btrfs and tmpfs stand for {fs}; `cargo xtask test --all` runs it");
     }
     stands
+}
+
+fn is_full() -> bool {
+    std::env::var_os("FSARENA_FULL").is_some_and(|value| value == "1")
+}
+
+/// Whether a test that takes long, or needs more than most machines have, is done; prints the
+/// reason if not.
+pub fn takes_all() -> bool {
+    if !is_full() {
+        println!("not run: it is one of those that only `cargo xtask test --all` runs");
+    }
+    is_full()
 }
 
 pub fn is_root() -> bool {
