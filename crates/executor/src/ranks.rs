@@ -346,9 +346,10 @@ fn of_rank(rank: u32, host: &str, failure: WorkerFailure) -> WorkerFailure {
     }
 }
 
-/// The host of rank `number`: hosts have runs of ranks, as even as can be.
+/// The host of rank `number`: hosts have runs of ranks, as even as can be; of more hosts than ranks
+/// the first have one each.
 fn host_of(number: u32, count: u32, hosts: &[RankHost]) -> Option<&RankHost> {
-    let all = hosts.len() as u64;
+    let all = (hosts.len() as u64).min(count.into());
     let first = |host: u64| piece(count.into(), host, all.max(1));
     (0..all).rev().find(|&host| first(host) <= number.into()).map(|host| &hosts[host as usize])
 }

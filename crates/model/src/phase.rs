@@ -32,6 +32,18 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// The workload with its timed phases in so many ranks, each of which has the threads that the
+    /// workload names (of a rank, where it names ranks itself).
+    #[must_use]
+    pub fn in_ranks(mut self, ranks: u32) -> Self {
+        for phase in self.phases.iter_mut().filter(|phase| phase.timed) {
+            let threads_each = phase.io.threads / phase.io.ranks.max(1);
+            phase.io.threads = threads_each.max(1).saturating_mul(ranks);
+            phase.io.ranks = ranks;
+        }
+        self
+    }
+
     /// What the phases before number `phase` have made of the dataset.
     #[must_use]
     pub fn state_before(&self, phase: usize) -> DatasetState {

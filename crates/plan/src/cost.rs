@@ -20,6 +20,7 @@ mod sums;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
 use crate::artifacts::stage_bytes;
+use crate::ranks::at_levels;
 use crate::steps::steps;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
@@ -333,7 +334,7 @@ fn row(
     basis: &CostBasis,
 ) -> CostRow {
     let levels = &plan.contenders[contender].levels;
-    let workload = &plan.workloads[number];
+    let workload = &at_levels(&plan.workloads[number], levels);
     let (mut ns, around_ns, overhead_source) = basis.overhead(levels);
     let mut source = CostSource::Measured;
     for step in steps(workload, levels, plan.verify) {

@@ -12,10 +12,11 @@ use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
+use crate::ranks;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::{scaled, with_ranks};
+use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
@@ -63,12 +64,7 @@ pub fn expand(
     label(&mut contenders, &varies);
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
-    let workloads: Vec<Workload> = match overrides.ranks {
-        Some(ranks) => {
-            workloads.into_iter().map(|one| with_ranks(one, ranks)).collect::<Result<_, _>>()?
-        }
-        None => workloads,
-    };
+    let workloads = ranks::spread(&experiment.factors, &mut contenders, workloads)?;
     check_capacity(&experiment, &contenders, &workloads, rules, &mut not_run)?;
     let run = &experiment.run;
     let texts: Vec<&str> = crossed.iter().map(|one| one.entry.value.text.as_str()).collect();

@@ -42,11 +42,15 @@ fn levels(table: &Table<'_>) -> Result<BTreeMap<&'static str, Vec<At<String>>>, 
             let what = format!("`{}` under two names", factor.key());
             return Err(again.error(what, "keep one of them"));
         }
-        let read = |node: &Node<'_>| match factor.info().takes_number {
-            true => text::level(factor, &node.read::<Scalar>()?.0, &node.place),
-            false => text::level(factor, &node.read::<String>()?, &node.place),
-        };
-        levels.insert(factor.key(), axis(&node, read)?);
+        let mut axis = Vec::new();
+        for element in node.list()? {
+            let text = match factor.info().takes_number {
+                true => element.read::<Scalar>()?.0,
+                false => element.read::<String>()?,
+            };
+            sweep::push_levels(&mut axis, factor, &text, &element.place)?;
+        }
+        levels.insert(factor.key(), axis);
     }
     Ok(levels)
 }

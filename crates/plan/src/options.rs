@@ -13,7 +13,7 @@ use crate::question::QuestionPattern;
 use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
-use crate::{fs_entry, parse, safety, settings, text, workload, write};
+use crate::{fs_entry, parse, safety, settings, sweep, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
@@ -62,7 +62,8 @@ fn keep_baseline(changed: &mut Experiment, written: &[At<FsEntry>], overrides: &
     let is_meant =
         |fs: &&At<FsEntry>| fs.value.text == *name || level.as_ref() == Some(&fs.value.level);
     let named = changed.factors.fs.iter().filter(is_meant).count();
-    let several = overrides.levels.values().any(|levels| levels.contains(','));
+    let are_several = |levels: &String| levels.contains(',') || levels.contains("..");
+    let several = overrides.levels.values().any(are_several);
     // A file without `fs` works in directories, and names one of them by its label.
     let is_emptied = changed.factors.fs.is_empty() && !written.is_empty();
     let is_changed = overrides.fs.is_some() || is_emptied;
@@ -98,8 +99,11 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     for factor in factor::all() {
         let Some(text) = overrides.levels.get(factor.key()) else { continue };
         let place = Span::Factor(factor.info().flag);
-        let read = |part: &str, place: &Span| text::level(factor, part, place);
-        factors.levels.insert(factor.key(), axis(&pieces(text, &place)?, &place, read)?);
+        let mut levels = Vec::new();
+        for part in pieces(text, &place)? {
+            sweep::push_levels(&mut levels, factor, part, &place)?;
+        }
+        factors.levels.insert(factor.key(), levels);
     }
     Ok(())
 }

@@ -40,9 +40,6 @@ pub struct Overrides {
     pub crash_runs: Option<u32>,
     /// `--scale`: above 0, up to 100.
     pub scale: Option<f64>,
-    /// `--ranks`: worker processes of every timed phase, each with the threads that the workload
-    /// names.
-    pub ranks: Option<u32>,
     /// Levels of factors by their keys, each a comma list: `64M,none`.
     pub levels: BTreeMap<&'static str, String>,
     /// `--compare`: `returned`, `durable`, `drained`.

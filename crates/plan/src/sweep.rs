@@ -1,12 +1,13 @@
-//! Values of mkfs options that are ranges: `1024..65536`, `4..16 step 4`.
+//! Values of mkfs options and levels of factors that are ranges: `1024..65536`, `4..16 step 4`.
 //!
 //! Without a step both ends are powers of two and so is every level between them; with one the
 //! levels are the first end and each step from it up to the second. Numbers may have units of
 //! bytes (`16K..256K`); the levels then have them too.
 
 use crate::error::{At, PlanError, Span};
-use crate::text::{bytes, push_level};
+use crate::text::{bytes, level, push_level};
 use crate::values::Scalar;
+use fsarena_model::factor::Factor;
 use fsarena_model::units::size_text;
 
 /// Most levels of one range.
@@ -38,6 +39,23 @@ pub(crate) fn levels(value: &str, place: &Span) -> Result<Vec<String>, PlanError
     let has_unit = value.contains(|c: char| c.is_ascii_uppercase());
     let text = |number: &u64| if has_unit { size_text(*number) } else { number.to_string() };
     Ok(numbers.iter().map(text).collect())
+}
+
+/// Adds a level of a factor to its axis; all levels of a range, where it takes ranges.
+pub(crate) fn push_levels(
+    axis: &mut Vec<At<String>>,
+    factor: &dyn Factor,
+    value: &str,
+    place: &Span,
+) -> Result<(), PlanError> {
+    let values = match factor.info().takes_range {
+        true => levels(value, place)?,
+        false => vec![value.to_owned()],
+    };
+    for value in values {
+        push_level(axis, level(factor, &value, place)?, place)?;
+    }
+    Ok(())
 }
 
 /// The values of an mkfs option; a range is as many levels, all in one place.

@@ -118,17 +118,19 @@ pub(crate) fn scaled(workload: &At<Workload>, scale: f64) -> Result<Workload, Pl
     Ok(changed)
 }
 
-/// The workload with its timed phases in so many ranks, each of which has the threads that the
-/// workload names (of a rank, where it names ranks itself).
-pub(crate) fn with_ranks(mut workload: Workload, ranks: u32) -> Result<Workload, PlanError> {
-    let place = Span::Option("--ranks");
+/// The workload with its timed phases in so many ranks; see [`Workload::in_ranks`].
+pub(crate) fn with_ranks(
+    workload: &Workload,
+    ranks: u32,
+    place: &Span,
+) -> Result<Workload, PlanError> {
     let refuse = |what: &str| {
         let what = format!("{ranks} ranks for workload {:?}: {what}", workload.name);
         let remedy = "use a workload of files and calls, such as small-files";
-        Err(PlanError::new(&place, what, remedy))
+        Err(PlanError::new(place, what, remedy))
     };
     if ranks == 1 && workload.phases.iter().all(|phase| phase.io.ranks == 1) {
-        return Ok(workload);
+        return Ok(workload.clone());
     }
     if workload.fio.is_some() || workload.source.is_some() {
         return refuse("fio and real work are one process's");
@@ -136,15 +138,15 @@ pub(crate) fn with_ranks(mut workload: Workload, ranks: u32) -> Result<Workload,
     if workload.phases.iter().any(|phase| phase.cycle.is_some()) {
         return refuse("cycles are one process's");
     }
-    for phase in workload.phases.iter_mut().filter(|phase| phase.timed) {
-        let threads_each = phase.io.threads / phase.io.ranks.max(1);
-        phase.io.threads = threads_each.max(1).saturating_mul(ranks);
-        phase.io.ranks = ranks;
+    let spread = workload.clone().in_ranks(ranks);
+    for number in 0..spread.phases.len() {
+        mixes::check(&spread, number, &io::Spans::all(place)).map_err(|error| PlanError {
+            what: format!("{ranks} ranks for workload {:?}: {}", workload.name, error.what),
+            remedy: format!("name fewer ranks, or {}", error.remedy),
+            ..error
+        })?;
     }
-    for number in 0..workload.phases.len() {
-        mixes::check(&workload, number, &io::Spans::all(&place))?;
-    }
-    Ok(workload)
+    Ok(spread)
 }
 
 /// Files and sizes may be absent only where every phase is about directories.

@@ -4,9 +4,10 @@ use crate::request::Request;
 use crate::resources::RunResources;
 use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::{Cache, Levels};
+use fsarena_model::factor;
 use fsarena_model::record::Notice;
 use fsarena_model::run::{RunPlan, Slot};
-use fsarena_model::spec::{TargetSpec, TrialKey, TrialSpec, Under};
+use fsarena_model::spec::{RankHost, TargetSpec, TrialKey, TrialSpec, Under};
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
@@ -23,7 +24,7 @@ pub(crate) fn trial_spec(
     let plan = &request.header.plan;
     let slot = &plan.schedule[sequence];
     let contender = plan.contenders[slot.contender].clone();
-    let workload = plan.workloads[slot.workload].clone();
+    let workload = fsarena_plan::at_levels(&plan.workloads[slot.workload], &contender.levels);
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
     let staged =
         workload.source.as_ref().and_then(|source| resources.staged_sources.path_of(source));
@@ -47,7 +48,6 @@ pub(crate) fn trial_spec(
         target: target.target,
         device: target.facts,
         notices: target.notices,
-        contender,
         workload,
         staged,
         source_cache,
@@ -60,10 +60,17 @@ pub(crate) fn trial_spec(
         predicted,
         drain: fsarena_executor::fault::drain(),
         user: request.header.place.as_ref().and_then(|place| place.user),
-        hosts: request.hosts.to_vec(),
+        hosts: hosts_of(&contender.levels, request.hosts).to_vec(),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),
+        contender,
     }
+}
+
+/// The hosts of a trial: as many as its contender has, from the first on.
+fn hosts_of<'h>(levels: &Levels, hosts: &'h [RankHost]) -> &'h [RankHost] {
+    let count = factor::host_count(levels).map_or(usize::MAX, |count| count as usize);
+    &hosts[..hosts.len().min(count)]
 }
 
 /// What the cache of a source on another file system is to be before each phase, so that it is

@@ -92,19 +92,12 @@ pub struct RunArgs {
     // Not by clap's `env`: --resume would be refused wherever the variable is set.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub image_dir: Option<PathBuf>,
-    /// Spread every timed phase over N worker processes.
-    ///
-    /// Each has the threads that the workload names, and all together do the work of the phase
-    /// once: N ranks with one thread touch the files that one process with N threads does. With
-    /// --hosts or --rendezvous it is the number over all hosts.
-    #[arg(long, value_name = "N", help_heading = WHERE, hide_short_help = true,
-          value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub ranks: Option<u32>,
     /// Hosts on which the ranks work, by ssh: a,b,c or a file.
     ///
     /// Separated by commas, or a file with one on each line. --on names a directory of a file
     /// system that this machine and all of them have in the same place. Without --ranks there is
-    /// one rank for each host. ssh must not ask for a password.
+    /// one rank for each host; --host-count 1,2,4 compares how many of them work. ssh must not ask
+    /// for a password.
     #[arg(long, value_name = "LIST|FILE", help_heading = WHERE, hide_short_help = true)]
     pub hosts: Option<String>,
     /// The ssh of --hosts with its options [default: ssh].
@@ -126,7 +119,8 @@ pub struct RunArgs {
     pub remote_program: Option<String>,
     /// Wait at this port for ranks that srun or mpirun starts.
     ///
-    /// `fsarena rank` on the nodes of an allocation dials it; --ranks N says how many. Without an
+    /// `fsarena rank` on the nodes of an allocation dials it; --ranks N says how many, and of
+    /// --ranks 1,2,4 the largest. Without an
     /// address it listens on all of this machine; 0 is any free port. What starts the ranks is
     /// printed. --on names a directory that this machine and all nodes have in the same place.
     #[arg(long, value_name = "[ADDRESS:]PORT", help_heading = WHERE, hide_short_help = true,
@@ -220,7 +214,7 @@ pub struct RunArgs {
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap",
             "crash_runs", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "ranks", "kernel", "dry_run", "install_tools", "title",
+            "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
         ]
     )]
     pub resume: Option<String>,
@@ -305,5 +299,7 @@ Examples:
   fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account
   fsarena run --fs ext4,xfs --on virtual:8G:model=hdd-2007 --kernel ./linux
   fsarena run --workload small-files --on /shared/bench --rendezvous 7727 --ranks 8
+  fsarena run --workload small-files --on /shared/bench --ranks 1..8 --runs 8
+  fsarena run --workload small-files --on /shared/bench --hosts a,b,c,d --host-count 1,2,4
   fsarena run --resume
   fsarena run --on /mnt/usb --workload big-file";

@@ -100,6 +100,8 @@ pub struct FactorInfo {
     pub example: &'static str,
     /// Whether an experiment file may give it as a number.
     pub takes_number: bool,
+    /// Whether `1..8` is every power of two between these, as of an option of mkfs.
+    pub takes_range: bool,
     /// The level where nothing is said.
     pub default_level: &'static str,
     /// What a level changes.
@@ -122,6 +124,7 @@ impl FactorInfo {
             help: "",
             example: "",
             takes_number: false,
+            takes_range: false,
             default_level: UNCHANGED,
             acts_on,
             is_option: false,

@@ -65,6 +65,27 @@ pub(super) fn size_words(level: &str, none: &str) -> String {
     known_bytes(level).map_or_else(|| none.to_owned(), |bytes| Bytes(bytes).to_string())
 }
 
+/// A number of things, from 1 on, or [`UNCHANGED`].
+pub(super) fn count(text: &str, kind: &str, most: u32) -> Result<String, LevelError> {
+    let text = text.trim();
+    if text == UNCHANGED {
+        return Ok(text.to_owned());
+    }
+    match text.parse::<u32>() {
+        Ok(number) if (1..=most).contains(&number) => Ok(number.to_string()),
+        _ => Err(LevelError::new(
+            format!("{text:?} is no number of {kind}"),
+            format!("use a number from 1 to {most}, such as 1,2,4 or 1..8"),
+        )),
+    }
+}
+
+/// The number that a level of these is; none where nothing is said, or nothing that [`count`]
+/// takes.
+pub(super) fn known_count(level: &str, most: u32) -> Option<u32> {
+    level.parse().ok().filter(|number| (1..=most).contains(number))
+}
+
 pub(super) fn nanos(text: &str) -> Result<u64, LevelError> {
     Ok(text.parse::<Nanos>()?.0)
 }

@@ -13,11 +13,13 @@ mod device;
 mod host;
 mod kernel;
 mod level;
+mod ranks;
 mod work;
 
 pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, Target};
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
+pub use ranks::{HOST_COUNT, MAX_RANKS, RANKS, host_count, ranks};
 
 use crate::contender::{Contender, DeviceLevel, FsLevel, Levels, device_labels};
 use std::collections::BTreeMap;
@@ -32,6 +34,8 @@ pub static FACTORS: &[&dyn Factor] = &[
     &device::Scheduler,
     &device::ReadAhead,
     &device::WriteCachePolicy,
+    &ranks::HostCount,
+    &ranks::RankCount,
     &work::ReflinkPolicy,
     &work::InjectedDelay,
     &kernel::NR_REQUESTS,

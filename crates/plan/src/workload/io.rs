@@ -7,6 +7,7 @@
 use crate::error::{At, PlanError, Span};
 use crate::tree::{Table, keys};
 use crate::values::{Get, Within, Word};
+use fsarena_model::factor;
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
 use fsarena_model::op::Op;
 use schemars::JsonSchema;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 /// Most threads of a phase.
 const MAX_THREADS: u64 = 1024;
 /// Most ranks of a phase.
-const MAX_RANKS: u64 = 1024;
+const MAX_RANKS: u64 = factor::MAX_RANKS as u64;
 /// Most ops in flight in a thread: entries of a ring, far below the kernel's 32768.
 const MAX_IODEPTH: u64 = 4096;
 /// Most ops a second of a thread.

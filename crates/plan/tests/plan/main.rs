@@ -12,6 +12,7 @@ mod mixtures;
 mod programs;
 mod programs_errors;
 mod programs_trial;
+mod ranks;
 mod rules;
 mod safety;
 mod schedule;

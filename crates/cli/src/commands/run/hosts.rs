@@ -11,13 +11,15 @@ use crate::context::exit;
 use anyhow::Result;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
 use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_model::factor::{self, HOST_COUNT, RANKS};
 use fsarena_model::run::{RunPlace, RunPlan};
 use fsarena_model::spec::{RankAgent, RankHost};
 use fsarena_model::visible;
 use fsarena_model::work::{HostHello, WorkerSays};
+use fsarena_plan::Experiment;
 use fsarena_process::cmd::{End, capture_argv};
 use fsarena_process::limits::Limits;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -68,24 +70,60 @@ pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
     args.hosts.as_deref().map(remote::hosts).transpose()
 }
 
-/// Ranks of each timed phase: so many, or one for each host.
+/// Adds the level of the ranks where it is not said: one for each host.
 ///
 /// # Errors
-/// When there are more hosts than ranks.
-pub(super) fn ranks(args: &RunArgs, hosts: Option<&HostList>) -> Result<Option<u32>> {
-    let Some(hosts) = hosts else {
-        if args.rendezvous.is_some() && args.ranks.is_none() {
-            refuse!("--rendezvous: it waits for as many ranks as --ranks N says; add it");
-        }
-        return Ok(args.ranks);
+/// When ranks are waited for and nobody says how many.
+pub(super) fn add_ranks(
+    args: &RunArgs,
+    hosts: Option<&HostList>,
+    named: Option<&Experiment>,
+    levels: &mut BTreeMap<&'static str, String>,
+) -> Result<()> {
+    let is_said = |key: &str| {
+        args.factors.levels.contains_key(key)
+            || named.is_some_and(|named| named.factors.levels.contains_key(key))
     };
-    let hosts = hosts.as_slice().len();
-    match args.ranks {
-        Some(ranks) if (ranks as usize) < hosts => {
-            refuse!("--ranks {ranks}: fewer than the {hosts} hosts; name at least one for each")
-        }
-        Some(ranks) => Ok(Some(ranks)),
-        None => Ok(u32::try_from(hosts).ok()),
+    if args.rendezvous.is_some() && !is_said(RANKS) {
+        refuse!("--rendezvous: it waits for as many ranks as --ranks N says; add it");
+    }
+    if let Some(hosts) = hosts
+        && !is_said(RANKS)
+        && !is_said(HOST_COUNT)
+    {
+        levels.insert(RANKS, hosts.as_slice().len().to_string());
+    }
+    Ok(())
+}
+
+/// Refuses levels that ask for more hosts than there are, and hosts that never have a rank.
+///
+/// # Errors
+/// When there are too few hosts, or too few ranks.
+pub(super) fn check_numbers(
+    args: &RunArgs,
+    hosts: Option<&HostList>,
+    plan: &RunPlan,
+) -> Result<()> {
+    let counts = plan.contenders.iter().filter_map(|one| factor::host_count(&one.levels));
+    let (most_hosts, most_ranks) = (counts.max(), fsarena_plan::most_ranks(plan));
+    match (hosts.map(|hosts| hosts.as_slice().len()), most_hosts) {
+        (None, Some(_)) if args.rendezvous.is_some() => refuse!(
+            "--host-count: it is for --hosts; ranks of an allocation are where its launcher puts \
+             them: compare --ranks 1,2,4"
+        ),
+        (None, Some(_)) => refuse!("--host-count: it says how many of --hosts work; add --hosts"),
+        (Some(hosts), Some(count)) if count as usize > hosts => refuse!(
+            "--host-count {count}: --hosts names {}; name more, or ask for fewer",
+            match hosts {
+                1 => "1 host".to_owned(),
+                hosts => format!("{hosts} hosts"),
+            }
+        ),
+        (Some(hosts), None) if (most_ranks as usize) < hosts => refuse!(
+            "--ranks {most_ranks}: fewer than the {hosts} hosts; name at least one for each"
+        ),
+        _ => Ok(()),
     }
 }
 
@@ -103,9 +141,9 @@ pub(super) fn of_run(
             refuse!("--ssh and --remote-program are for --hosts; add it");
         }
         check_cold_clients(args, plan)?;
-        return match (&args.rendezvous, args.ranks) {
-            (Some(at), Some(size)) => of_allocation(args, at, size, plan),
-            _ => Ok(RankHosts::default()),
+        return match &args.rendezvous {
+            Some(at) => of_allocation(args, at, fsarena_plan::most_ranks(plan), plan),
+            None => Ok(RankHosts::default()),
         };
     };
     check_directories("--hosts", plan)?;

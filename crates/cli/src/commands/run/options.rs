@@ -45,6 +45,7 @@ pub(super) fn overrides(
     if directories {
         levels.entry("cache").or_insert_with(|| "warm".to_owned());
     }
+    hosts::add_ranks(args, hosts, named, &mut levels)?;
     let overrides = Overrides {
         fs: args.fs.clone(),
         on,
@@ -61,7 +62,6 @@ pub(super) fn overrides(
         fallback_seed: context::unix_ns() % 1_000_000_000,
         crash_runs: args.crash_runs,
         scale: args.scale,
-        ranks: hosts::ranks(args, hosts)?,
         levels,
         sample_period: args.sample_period.clone(),
         account: args.account,

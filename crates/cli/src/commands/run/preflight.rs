@@ -54,6 +54,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     let kernels = kernels(&files, &state_dir)?;
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
+    hosts::check_numbers(args, named_hosts.as_ref(), &plan)?;
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
