@@ -205,6 +205,7 @@ fn levels(id: &str, hue: usize, count: u32) -> Svg {
         levels: (0..count).map(level).collect(),
         flat: Some((count as usize / 2 - 1, count as usize / 2 + 1)),
         same: "the same within 5 %".into(),
+        ..Levels::default()
     }
     .draw()
 }

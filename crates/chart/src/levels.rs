@@ -1,5 +1,6 @@
 //! Charts with upright values. Response curves: how a value goes over the ordered levels of one
-//! option, with intervals, the best level and those that are shown to be as good. Columns: bars in
+//! option, with intervals, the best level and those that are shown to be as good, or beside a line
+//! of values that go with the levels. Columns: bars in
 //! an order, such as the cycles of a contender, a panel a contender, all panels by one axis of
 //! values, with a line at a limit.
 
@@ -21,6 +22,9 @@ const WORD: f64 = 90.0;
 /// From this factor between all neighbours on the axis of levels is logarithmic.
 const DOUBLES: f64 = 1.9;
 
+/// Pieces of a line that goes with the levels.
+const LINE_STEPS: i32 = 64;
+
 /// A curve over levels.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Levels {
@@ -38,6 +42,11 @@ pub struct Levels {
     pub flat: Option<(usize, usize)>,
     /// What a [`Standing::Same`] is called in the legend.
     pub same: String,
+    /// What a [`Standing::Other`] is called there; empty: `others`.
+    pub others: String,
+    /// A line from the first level on that goes with the levels: its value where the level is 1,
+    /// and what it is called.
+    pub proportional: Option<(f64, String)>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -89,6 +98,7 @@ impl Levels {
         let middle = f64::midpoint(left, WIDTH);
         sheet.text((middle, bottom + 33.0), Anchor::Center, Ink::Title, &option);
         self.strip(&sheet, &along, bottom);
+        self.line(&sheet, &along, &values);
         self.curve(&mut sheet, &along, &values);
         sheet.finish()
     }
@@ -97,7 +107,7 @@ impl Levels {
         let named = [
             (Standing::Best, "best"),
             (Standing::Same, self.same.as_str()),
-            (Standing::Other, "others"),
+            (Standing::Other, if self.others.is_empty() { "others" } else { &self.others }),
         ];
         let shown = |wanted: Standing| {
             let mut levels = self.levels.iter();
@@ -110,7 +120,13 @@ impl Levels {
             .map(|(standing, name)| (Swatch::Dot { hue, standing }, name.to_owned()));
         let flat = Swatch::Bar { hue, hatched: false };
         let band = self.stretch().map(|_| (flat, "flat".to_owned()));
-        Legend::new(dots.chain(band))
+        let line = self.proportional().map(|(_, name)| (Swatch::One, name.to_owned()));
+        Legend::new(dots.chain(band).chain(line))
+    }
+
+    fn proportional(&self) -> Option<(f64, &str)> {
+        let (each, name) = self.proportional.as_ref()?;
+        Some((fit(*each).filter(|each| *each > 0.0)?, name))
     }
 
     /// The flat stretch, where both of its ends are levels.
@@ -124,7 +140,11 @@ impl Levels {
         let ends = self.levels.iter().filter_map(|level| Some(level.ends()?.1));
         let most = values.clone().fold(0.0, f64::max);
         // An interval of two values can be as wide as one likes: the curve is to be seen.
-        values.chain(ends.filter(|end| *end <= 3.0 * most)).fold(0.0, f64::max)
+        let most = values.chain(ends.filter(|end| *end <= 3.0 * most)).fold(0.0, f64::max);
+        // So may a line rise above the curve: it then leaves the plot.
+        let last = self.levels.last().and_then(|level| fit(level.at));
+        let line = self.proportional().zip(last).map(|((each, _), at)| each * at);
+        line.map_or(most, |end| most.max(end.min(2.0 * most)))
     }
 
     fn along(&self, place: (f64, f64)) -> Scale {
@@ -147,6 +167,25 @@ impl Levels {
         sheet.raw_class(&rows::hue(self.hue), |sheet| {
             sheet.rect((from, bottom - STRIP), (to, bottom), Ink::Bar);
         });
+    }
+
+    /// The line that goes with the levels, as far as it is in the plot; on a logarithmic axis it
+    /// is bent.
+    fn line(&self, sheet: &Sheet<'_>, along: &Scale, values: &Scale) {
+        let at = |level: Option<&Level>| level.and_then(|level| fit(level.at));
+        let Some((each, _)) = self.proportional() else { return };
+        let ends = at(self.levels.first()).zip(at(self.levels.last()));
+        let Some((first, last)) = ends.filter(|(first, _)| *first > 0.0) else { return };
+        let point = |step: i32| {
+            let share = f64::from(step) / f64::from(LINE_STEPS);
+            let at = fit(first * (last / first).powf(share))?;
+            let (y, beyond) = values.locate(each * at);
+            (beyond == 0).then(|| (along.at(at), y))
+        };
+        let path: Vec<_> = (0..=LINE_STEPS).map_while(point).collect();
+        if path.len() > 1 {
+            sheet.path(&path, Ink::One);
+        }
     }
 
     /// The line, and on it intervals and dots; it is broken where a level has no value.

@@ -285,9 +285,11 @@ proptest! {
     fn levels(
         head in head(), axis in axis(), option in words(), hue in 0_usize..60,
         levels in vec(level(), 0..9), flat in option::of((0_usize..9, 0_usize..9)), same in words(),
+        others in words(), proportional in option::of((number(), words())),
     ) {
         let marks = spots(levels.iter().map(|level| &level.value), |_| true);
-        check(&Levels { head, axis, option, hue, levels, flat, same }.draw(), marks);
+        let drawn = Levels { head, axis, option, hue, levels, flat, same, others, proportional };
+        check(&drawn.draw(), marks);
     }
 
     #[test]
@@ -503,6 +505,45 @@ fn levels_that_double_are_equally_far_apart_and_others_are_not() {
     assert!(even.iter().all(|step| (step - even[0]).abs() < 0.2), "{even:?}");
     let uneven = steps(&[1.0, 2.0, 3.0, 10.0]);
     assert!((uneven[2] / uneven[0] - 7.0).abs() < 0.1, "{uneven:?}");
+}
+
+#[test]
+fn a_line_goes_with_the_levels_and_a_steep_one_leaves_the_plot() {
+    let of = |last: f64| {
+        let level = |(at, value): (f64, f64)| Level {
+            at,
+            label: at.to_string(),
+            value: Some(Spot { value, tip: String::new() }),
+            standing: Standing::Same,
+            ..Level::default()
+        };
+        let levels = [(1.0, 1.0), (2.0, 1.8), (last, 2.0)].into_iter().map(level).collect();
+        let proportional = Some((1.0, "in proportion".to_owned()));
+        Levels { levels, proportional, ..Levels::default() }.draw()
+    };
+    // First and last point of the line, and its first and last dot.
+    let ends = |svg: &Svg| {
+        let document = Document::parse(&svg.inline).expect("it is well-formed");
+        let mut lines = document.descendants().filter(|node| class(*node, "one"));
+        let drawn = lines.rfind(|node| node.attribute("points").is_some()).expect("a line");
+        let points = drawn.attribute("points").unwrap();
+        let numbers = |text: &str| -> Vec<f64> {
+            text.split([',', ' ']).map(|one| one.parse().unwrap()).collect()
+        };
+        let all = numbers(points);
+        ([all[0], all[1]], [all[all.len() - 2], all[all.len() - 1]])
+    };
+    let near = of(4.0);
+    let (xs, ys) = (along(&near, "middle", "cx"), along(&near, "middle", "cy"));
+    let (first, last) = ends(&near);
+    assert!((first[0] - xs[0]).abs() < 0.2 && (first[1] - ys[0]).abs() < 0.2, "{first:?}");
+    assert!((last[0] - xs[2]).abs() < 0.2 && last[1] < ys[2], "{last:?}");
+    assert!(near.inline.contains("in proportion"));
+    let steep = of(64.0);
+    let (xs, ys) = (along(&steep, "middle", "cx"), along(&steep, "middle", "cy"));
+    let (_, last) = ends(&steep);
+    assert!(last[0] < xs[2] - 20.0, "it ends where it leaves the plot: {last:?}");
+    assert!(ys[0] - ys[2] > 30.0, "and does not flatten the curve: {ys:?}");
 }
 
 #[test]
