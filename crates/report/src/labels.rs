@@ -7,7 +7,7 @@ use crate::text::clean;
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::units::Bytes;
 use fsarena_study::{
-    Absence, AccountView, MemoryView, PhaseRow, PhaseTable, SpreadNs, Study, SweepView,
+    Absence, AccountView, MemoryView, PhaseRow, PhaseTable, ScalingView, SpreadNs, Study, SweepView,
 };
 
 /// What is said of counters where cycles overlap.
@@ -143,6 +143,12 @@ pub(crate) fn account_title(view: &AccountView) -> String {
 pub(crate) fn sweep_title(view: &SweepView) -> String {
     let SweepView { workload, phase, file_system, option, .. } = view;
     format!("{workload} / {phase}: {option} of {}", clean(file_system))
+}
+
+/// What scales, and over what.
+pub(crate) fn scaling_title(view: &ScalingView) -> String {
+    let ScalingView { workload, contender, over, .. } = view;
+    format!("{workload}: {} over {}", clean(contender), over.name())
 }
 
 /// The contenders of a study by index, with their labels.

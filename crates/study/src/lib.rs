@@ -25,6 +25,7 @@ mod programs;
 mod ranks;
 mod rates;
 mod safety;
+mod scaling;
 mod study;
 pub mod sweep;
 mod traces;
@@ -58,6 +59,7 @@ pub use safety::{
     RowNames, SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView,
     safety, safety_rows,
 };
+pub use scaling::{ScalingLevel, ScalingOver, ScalingView};
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};

@@ -6,6 +6,7 @@ use crate::device::{self, ConditioningRow, QueueRow};
 use crate::notes::{self, FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
 use crate::phases::{self, PhaseTable};
 use crate::programs::{self, ProgramUse, ToolOverhead};
+use crate::scaling::{self, ScalingView};
 use crate::sweep::{self, SweepView};
 use crate::workloads::{self, WorkloadView};
 use fsarena_model::record::TrialRecord;
@@ -66,6 +67,10 @@ pub struct Study {
     /// Contenders that differ in one number of mkfs alone: one view a sweep and phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<SweepView>,
+    /// Contenders that differ in the number of their ranks or hosts alone: one view a curve and
+    /// phase.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<ScalingView>,
     /// What programs cost compared with the engine doing the same.
     pub tool_overheads: Vec<ToolOverhead>,
     /// Programs that did the work, as they were found; each version and path once.
@@ -120,6 +125,7 @@ pub fn study(
         cycles: cycles::views(plan, records),
         accounts: account::views(plan, records),
         sweeps: sweep::views(plan, records),
+        scaling: scaling::views(plan, records),
         tool_overheads: programs::tool_overheads(plan, &tables),
         programs: programs::used(plan, records),
         tables,

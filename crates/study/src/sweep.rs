@@ -182,8 +182,10 @@ fn view(
         ),
     };
     let levels: Vec<SweepLevel> = sweep.levels.iter().map(level).collect();
+    let contenders: Vec<usize> = levels.iter().map(|level| level.contender).collect();
     let curve = |&(_, measure): &(&str, SweepMeasure)| {
-        let (points, zeros) = points(measure, phase, &levels, own);
+        let (points, zeros) =
+            points(phase, &contenders, own, |record, at| measure.value(record, at));
         match (points.all.len(), zeros) {
             (0, 0) => None,
             (_, 0) => Some(curve(plan, measure, &levels, &points, margin)),
@@ -229,24 +231,25 @@ fn no_curve(
     SweepCurve { measure, unit: measure.unit(), points, best: None, flat: None, words }
 }
 
-/// The values of a measure above 0, so that they have logarithms; and how many are 0 or less.
-fn points(
-    measure: SweepMeasure,
+/// The values of a phase (of each record and the place of the phase in it) that are above 0, so
+/// that they have logarithms; and how many are 0 or less.
+pub(crate) fn points(
     planned: &Phase,
-    levels: &[SweepLevel],
+    contenders: &[usize],
     own: &[Vec<&TrialRecord>],
+    value: impl Fn(&TrialRecord, usize) -> Option<f64>,
 ) -> (Points, usize) {
     let mut points = Points::default();
     let mut zeros = 0;
-    for level in levels {
-        for record in &own[level.contender] {
+    for &contender in contenders {
+        for record in &own[contender] {
             let is_own = |at: &usize| {
                 let phase = &record.phases[*at];
                 phase.name == planned.name && phase.is_complete()
             };
             let Some(at) = (0..record.phases.len()).find(is_own) else { continue };
-            let value = measure.value(record, at).filter(|value| value.is_finite());
-            let Some(value) = value else { continue };
+            let found = value(record, at).filter(|value| value.is_finite());
+            let Some(value) = found else { continue };
             if value <= 0.0 {
                 zeros += 1;
                 continue;
@@ -255,7 +258,7 @@ fn points(
             points.all.push(Point {
                 block: record.key.block,
                 position: record.key.position,
-                contender: level.contender,
+                contender,
                 previous: None,
                 class: Class {
                     time_base: record.time_base,
@@ -312,7 +315,7 @@ fn curve(
 }
 
 /// A level by itself.
-fn alone(points: &Points, contender: usize) -> SweepPoint {
+pub(crate) fn alone(points: &Points, contender: usize) -> SweepPoint {
     let logs: Vec<f64> = points.of_contender(contender).map(|point| point.value.ln()).collect();
     let Ok(estimate) = fsarena_stats::mean_t(&logs, ALPHA) else { return SweepPoint::default() };
     let interval = estimate.bounds.attained();
@@ -326,7 +329,7 @@ fn alone(points: &Points, contender: usize) -> SweepPoint {
 }
 
 /// What was found of `a` against `b`.
-fn between(looked: &[PairResult], a: usize, b: usize) -> Option<PairResult> {
+pub(crate) fn between(looked: &[PairResult], a: usize, b: usize) -> Option<PairResult> {
     let found = looked.iter().find(|one| one.pair == (a, b) || one.pair == (b, a))?;
     if found.pair == (a, b) {
         return Some(*found);
@@ -397,7 +400,7 @@ fn sentence(
 }
 
 /// Without zeros at its end.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

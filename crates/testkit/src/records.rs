@@ -3,10 +3,12 @@
 
 mod cycles;
 mod jobs;
+mod ranks;
 
 pub use crate::SECOND_NS;
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
+pub use ranks::{in_ranks, on_hosts, scaled};
 
 use fsarena_model::contender::{Cache, Contender, ExternalFs};
 use fsarena_model::device::Conditioning;

@@ -95,6 +95,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("model/src/factor/device.rs", "level"),
     ("model/src/factor/host.rs", "level"),
     ("model/src/factor/kernel.rs", "level"),
+    ("model/src/factor/ranks.rs", "level"),
     ("model/src/factor/work.rs", "level"),
     ("model/src/header_rules.rs", "database-rows run-record run-shown"),
     ("model/src/seed.rs", "run-record"),

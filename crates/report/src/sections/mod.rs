@@ -11,6 +11,7 @@ mod fairness;
 mod matrix;
 mod question;
 mod safety;
+mod scaling;
 pub(crate) mod series;
 mod speed;
 mod sweeps;
@@ -58,7 +59,7 @@ const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> Se
 const APPENDIX: &str = "Appendix: every value, how this is read, how to do it again";
 
 /// All sections, in their order.
-static SECTIONS: [SectionKind; 18] = [
+static SECTIONS: [SectionKind; 19] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
@@ -69,6 +70,7 @@ static SECTIONS: [SectionKind; 18] = [
     }),
     kind(TEXT, "notes", "Notes", |context| notes::section(context.run.study)),
     kind(PAGE | TEXT | MARKDOWN, "sweeps", "Response curves", sweeps::build),
+    kind(PAGE | TEXT | MARKDOWN, "scaling", "Scaling", scaling::build),
     kind(PAGE | TEXT | MARKDOWN, "cycles", "Cycles", cycles::build),
     kind(PAGE | TEXT | MARKDOWN, "bytes", "Where the bytes went", bytes::build),
     kind(MARKDOWN, "notes", "Notes", |context| notes::section(context.run.study)),

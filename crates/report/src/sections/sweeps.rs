@@ -171,6 +171,7 @@ fn levels_chart(
         levels: view.levels.iter().enumerate().map(level).collect(),
         flat: curve.flat,
         same: format!("the same within {}", percent(view.margin)),
+        ..Levels::default()
     }
 }
 

@@ -7,6 +7,7 @@ mod compare;
 mod cycles;
 mod fairness;
 mod programs;
+mod scaling;
 mod study;
 mod views;
 

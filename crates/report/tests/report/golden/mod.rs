@@ -9,6 +9,7 @@ mod markdown;
 mod periodic;
 mod plan;
 mod programs;
+mod scaling;
 mod tables;
 mod verdict;
 mod width;

@@ -33,9 +33,13 @@ fn browser_finds_no_fault_in_odd_reports() {
 }
 
 #[test]
-fn browser_finds_no_fault_in_reports_of_cycles_and_watches() {
+fn browser_finds_no_fault_in_reports_of_cycles_watches_and_scaling() {
     let Some(browser) = Browser::for_test() else { return };
-    for (name, sample) in [("periodic", samples::periodic()), ("watched", samples::watched())] {
+    for (name, sample) in [
+        ("periodic", samples::periodic()),
+        ("watched", samples::watched()),
+        ("scaling", samples::scaling()),
+    ] {
         let report = Written::new(&[&sample]);
         println!("{name}: {} bytes", report.bytes);
         for (how, view) in

@@ -8,7 +8,7 @@ use fsarena_model::sample::{LatencyHistogram, Series};
 use fsarena_model::verdict::Rule;
 use fsarena_model::work::{Op, OpError, Order, Phase, Workload};
 use fsarena_testkit::records::{
-    SECOND_NS, add_account, big_file, block_sizes, contender, periodic as periodic_work,
+    SECOND_NS, add_account, big_file, block_sizes, contender, in_ranks, periodic as periodic_work,
     small_files,
 };
 use std::collections::BTreeMap;
@@ -144,6 +144,25 @@ pub fn periodic() -> Sample {
         for phase in &mut record.phases {
             add_account(phase, if record.key.sequence == 1 { 1234 } else { 0 });
             slowed_cycles(phase, by);
+        }
+    });
+    sample
+}
+
+/// 1 to 8 ranks: creating and reading scale less and less, deleting does not.
+pub fn scaling() -> Sample {
+    let mut sample = Sample::planned(in_ranks(&[1, 2, 4, 8]), vec![small_files()], 8);
+    sample.ask(Rule::Fixed { blocks: 8 });
+    let plan = sample.header.plan.clone();
+    sample.carry_out(|record| {
+        let slot = plan.schedule[record.key.sequence as usize];
+        let noise = 1.0 + 0.02 * f64::from((slot.block * 7 + slot.position * 3) % 5);
+        for phase in &mut record.phases {
+            let speed_up = match phase.name.as_str() {
+                "delete" => [1.0, 1.02, 0.99, 0.7],
+                _ => [1.0, 1.9, 3.1, 3.1],
+            };
+            slowed(phase, noise / speed_up[slot.contender]);
         }
     });
     sample
