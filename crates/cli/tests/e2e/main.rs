@@ -57,6 +57,7 @@ mod programs_bad;
 mod ranks;
 mod refused_alike;
 mod rendezvous;
+mod scaling;
 mod sudo_outputs;
 mod support;
 mod virtual_golden;

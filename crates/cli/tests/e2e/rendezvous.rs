@@ -145,6 +145,21 @@ fn ranks_of_each_launcher_share_a_phase() {
     assert_eq!(place.hosts, [&*here, &*here, &*here]);
 }
 
+/// As many ranks come as the largest number says; the first of them work where it is fewer.
+#[test]
+fn numbers_of_ranks_are_compared_in_an_allocation() {
+    let env = TestEnv::new();
+    let runner = env.runner("1,2", &[]);
+    let ranks = [runner.slurm(0, 2), runner.slurm(1, 2)];
+    runner.live.end().good();
+    ranks.into_iter().for_each(|rank| drop(rank.end().good()));
+    assert_nothing_left(&env);
+    let count = |record: fsarena_model::record::TrialRecord| record.phases[0].ranks.len();
+    let mut counts: Vec<usize> = env.records(1).into_iter().map(count).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [1, 2]);
+}
+
 #[test]
 fn a_runner_waits_on_when_it_refuses_a_rank() {
     let env = TestEnv::new();
