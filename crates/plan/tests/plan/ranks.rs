@@ -26,7 +26,7 @@ fn spread(plan: &RunPlan) -> Vec<(u32, u32)> {
     let of = |one: &fsarena_model::contender::Contender| {
         let workload = at_levels(&plan.workloads[0], &one.levels);
         let mut all = workload.phases.iter().filter(|phase| phase.timed);
-        let io = &all.next().unwrap().io;
+        let io = &all.next().expect("a timed phase").io;
         let numbers = (io.ranks, io.threads);
         assert!(all.all(|phase| (phase.io.ranks, phase.io.threads) == numbers));
         numbers

@@ -50,12 +50,16 @@ pub fn scaled(
             let mixed = (slot.block + 1) * 7 + (slot.contender as u32 + 3) * (slot.block + 5) * 13;
             let longer = 1.0 + f64::from(mixed % 11) / 1000.0;
             let shorter = longer / speed_up(slot.contender, &phase.name);
-            let of_second = |ns: u64| (ns as f64 * shorter) as u64;
-            phase.clocks.returned_ns = of_second(phase.clocks.returned_ns);
-            phase.clocks.durable_ns = phase.clocks.durable_ns.map(of_second);
+            let clocks = &mut phase.clocks;
+            clocks.returned_ns = shortened(clocks.returned_ns, shorter);
+            clocks.durable_ns = clocks.durable_ns.map(|ns| shortened(ns, shorter));
         }
         record
     };
     let records = (0..count).map(of).collect();
     (header, records)
+}
+
+fn shortened(ns: u64, by: f64) -> u64 {
+    (ns as f64 * by) as u64
 }
