@@ -1,7 +1,7 @@
 //! Tapes from records and scores.
 
 use super::*;
-use fsarena_model::record::TrialRecord;
+use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_testkit::records;
 
 fn plan(contenders: &[&str], workloads: bool, blocks: u32) -> fsarena_model::run::RunHeader {

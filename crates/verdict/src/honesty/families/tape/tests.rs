@@ -1,6 +1,7 @@
 //! Tapes of several contenders from scores.
 
 use super::*;
+use fsarena_model::record::CacheState;
 use fsarena_model::run::RunHeader;
 use fsarena_testkit::records;
 
