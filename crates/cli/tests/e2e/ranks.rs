@@ -382,7 +382,8 @@ fn a_host_that_is_lost_ends_the_trial_with_its_name() {
         let mut live = env.start(&[&["run", &experiment][..], &on].concat());
         live.wait_for("[1/2]");
         live.poll("a rank at work on each host", |_| {
-            (0..2).all(|host| at_work(&hosts, host).len() == 2).then_some(())
+            // Its worker and who speaks for it, and the agent with the process outside.
+            (0..2).all(|host| at_work(&hosts, host).len() == 4).then_some(())
         });
         if is_cut {
             hosts.disconnect(1);

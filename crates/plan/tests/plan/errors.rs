@@ -183,7 +183,7 @@ fn of_other_factors() {
     t.toml:6:18: the level of 6:11 again
       keep one of them (only file systems may be repeated, as A/A arms)
     t.toml:6:9: unknown cache state "cool"
-      known: cold, warm, cold-start
+      known: cold, warm, cold-start, cold-clients
     t.toml:6:11: unknown reflink policy "allways"
       did you mean "always"?
     t.toml:6:11: reflink = "auto", and no workload copies
@@ -513,7 +513,7 @@ fn of_the_command_line_names_the_option() {
     --memory: "lots" has no number and unit
       write it like 64M or 256 B
     --cache: unknown cache state "hot"
-      known: cold, warm, cold-start
+      known: cold, warm, cold-start, cold-clients
     "#);
 }
 
