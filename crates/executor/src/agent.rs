@@ -11,17 +11,17 @@
 use crate::place::{PlaceError, end_with_outside, in_own_namespaces};
 use crate::rank_server::{host_hello, say};
 use fsarena_devices::mount::{Mounted, mount_by_command};
-use fsarena_devices::{cache, mountinfo, settle};
+use fsarena_devices::mountinfo::{self, MountEntry};
+use fsarena_devices::{cache, settle};
 use fsarena_metrics::{
-    RECEIVED, Roots, Snapshot, Sources, Watch, counters_growth, delta, network_counters,
-    nfs_counters,
+    Roots, Snapshot, Sources, Watch, counters_growth, delta, network_counters, nfs_counters,
 };
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
+use fsarena_model::client::{ClientPlace, ClientSays, ClientSpec};
 use fsarena_model::sample::Counters;
 use fsarena_model::work::WorkerSays;
 use std::io::{self, BufRead, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Until a directory that the runner has made is seen by another client.
@@ -93,6 +93,7 @@ struct Client {
     spec: ClientSpec,
     mounted: Option<Mounted>,
     roots: Roots,
+    sources: Sources,
     before: Option<Reading>,
 }
 
@@ -113,9 +114,15 @@ impl Client {
         if spec.mount.is_some() && outside_pid.is_none() {
             return Err("a mount there needs root, and mounts of its own (no container)".to_owned());
         }
-        let mut client = Self { spec, mounted: None, roots: Roots::default(), before: None };
+        let roots = Roots::default();
+        let sources =
+            Sources::open(&roots, &Watch::default()).map_err(|error| error.to_string())?;
+        let mut client = Self { spec, mounted: None, roots, sources, before: None };
         client.mount()?;
-        let place = ClientPlace { mounts_of_pid: outside_pid, fstype: client.fstype() };
+        let place = ClientPlace {
+            mounts_of_pid: outside_pid,
+            fstype: client.entry().map(|entry| entry.fstype).unwrap_or_default(),
+        };
         Ok((client, place))
     }
 
@@ -138,11 +145,13 @@ impl Client {
         let began = Instant::now();
         while !self.spec.root.is_dir() {
             if began.elapsed() > SEEN_LIMIT {
-                let root = self.spec.root.display();
+                let root = &self.spec.root;
+                let on = self.entry().map_or_else(|| root.clone(), |entry| entry.mount_point);
                 return Err(format!(
-                    "{root}: the directory of the trial is not there; see that {} is one file \
-                     system on all hosts",
-                    self.mount_point().display()
+                    "{}: the directory of the trial is not there; see that {} is one file system \
+                     on all hosts",
+                    root.display(),
+                    on.display()
                 ));
             }
             std::thread::sleep(SEEN_PAUSE);
@@ -150,14 +159,9 @@ impl Client {
         Ok(())
     }
 
-    fn mount_point(&self) -> PathBuf {
-        let found = mountinfo::find_for_path(&self.spec.root).ok().flatten();
-        found.map_or_else(|| self.spec.root.clone(), |entry| entry.mount_point)
-    }
-
-    fn fstype(&self) -> String {
-        let found = mountinfo::find_for_path(&self.spec.root).ok().flatten();
-        found.map(|entry| entry.fstype).unwrap_or_default()
+    /// The mount that the directory of the trial is on.
+    fn entry(&self) -> Option<MountEntry> {
+        mountinfo::find_for_path(&self.spec.root).ok().flatten()
     }
 
     /// Forgets all that this host has cached: what is dirty goes to the servers first.
@@ -187,18 +191,16 @@ impl Client {
         let before = self.before.take().ok_or("nothing was counted from")?;
         let mut counters = delta(&before.snapshot, &after.snapshot);
         counters.extend(counters_growth(&before.client, &after.client));
-        Ok(ClientSays::Counted(ClientCounts {
-            received_bytes: counters.get(RECEIVED).copied(),
-            counters,
-        }))
+        Ok(ClientSays::Counted(counters))
     }
 
-    fn read(&self) -> Result<Reading, String> {
-        let mut sources =
-            Sources::open(&self.roots, &Watch::default()).map_err(|error| error.to_string())?;
-        let snapshot = sources.read().map_err(|error| error.to_string())?;
+    fn read(&mut self) -> Result<Reading, String> {
+        let snapshot = self.sources.read().map_err(|error| error.to_string())?;
         let mut client = network_counters(&self.roots);
-        client.extend(nfs_counters(&self.roots, &self.mount_point()));
+        let entry = self.entry();
+        client.extend(
+            entry.map(|on| nfs_counters(&self.roots, &on.mount_point)).into_iter().flatten(),
+        );
         Ok(Reading { snapshot, client })
     }
 

@@ -4,14 +4,13 @@
 //! All are told, then all are heard, so that what they do takes as long as the slowest of them.
 
 use crate::stop::Stop;
-use crate::worker::{ReadyWorker, WorkerFailure};
+use crate::worker::{ReadyWorker, WorkerFailure, command_of};
 use fsarena_devices::mountinfo;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientMount, ClientPlace, ClientRecord, ClientSays, ClientSpec};
 use fsarena_model::spec::RankHost;
 use fsarena_model::work::WorkerSays;
 use std::path::Path;
-use std::process::Command;
 
 /// The agents of a trial; none where its ranks are here or have come by themselves.
 #[derive(Default)]
@@ -38,10 +37,7 @@ impl<'a> Clients<'a> {
         let mut clients = Self::default();
         for host in hosts {
             let Some(agent) = &host.agent else { continue };
-            let mut argv = agent.argv.iter();
-            let mut command = Command::new(argv.next().map_or("", String::as_str));
-            command.args(argv);
-            let process = ReadyWorker::spawn(&mut command, stop);
+            let process = ReadyWorker::spawn(&mut command_of(&agent.argv), stop);
             let mut process = process.map_err(|failure| of_host(host, failure))?;
             process.say(&spec_of(agent.mount.as_deref(), root));
             clients.agents.push(Agent { host, process, place: ClientPlace::default() });
@@ -53,9 +49,9 @@ impl<'a> Clients<'a> {
         Ok(clients)
     }
 
-    /// What ranks on `host` join.
-    pub(crate) fn place_on(&self, host: &RankHost) -> Option<&ClientPlace> {
-        self.agents.iter().find(|agent| agent.host.name == host.name).map(|agent| &agent.place)
+    /// The process on `host` whose mounts its ranks enter.
+    pub(crate) fn mounts_on(&self, host: &RankHost) -> Option<u32> {
+        self.agents.iter().find(|agent| agent.host.name == host.name)?.place.mounts_of_pid
     }
 
     /// Has every host forget what it has cached.
@@ -81,10 +77,10 @@ impl<'a> Clients<'a> {
     /// When one cannot tell, or is gone.
     pub(crate) fn counted(&mut self) -> Result<Vec<ClientRecord>, WorkerFailure> {
         self.order("counted", |agent, says| match says {
-            ClientSays::Counted(counts) => Some(ClientRecord {
+            ClientSays::Counted(counters) => Some(ClientRecord {
                 hostname: agent.host.name.clone(),
                 fstype: agent.place.fstype.clone(),
-                counts,
+                counters,
             }),
             _ => None,
         })
@@ -141,13 +137,7 @@ impl Drop for Clients<'_> {
 
 impl Agent<'_> {
     fn wait_for_place(&mut self) -> Result<ClientPlace, WorkerFailure> {
-        let hello = match self.process.hear()? {
-            WorkerSays::Host(hello) => hello,
-            other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
-        };
-        if let Some(why) = hello.version_difference(env!("CARGO_PKG_VERSION")) {
-            return Err(WorkerFailure::Refused(why));
-        }
+        self.process.hear_hello()?;
         match self.process.hear()? {
             WorkerSays::Client(ClientSays::Mounted(place)) => Ok(place),
             other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),

@@ -110,6 +110,16 @@ impl Need {
             need => need,
         }
     }
+
+    /// Of what its bytes are, behind their number.
+    fn what(&self) -> &'static str {
+        if matches!(self, Self::Metadata { .. }) { " of inodes and names" } else { "" }
+    }
+}
+
+/// Whether what came is as much as a cold phase needs.
+fn is_enough(delivered_bytes: u64, needed_bytes: u64) -> bool {
+    delivered_bytes as f64 >= DELIVERED_SHARE * needed_bytes as f64
 }
 
 /// Bytes of inodes and directories that `phase` goes through, at least. A directory that is to be
@@ -246,16 +256,15 @@ pub fn need_of_clients(phase: &Phase, dataset: &Dataset, report: &WorkerReport) 
 /// then all together received so many bytes.
 #[must_use]
 pub fn judge_clients(chilled: bool, need: Need, received_bytes: Option<u64>) -> CacheRecord {
-    let (needed, what) = match need {
-        Need::Nothing => (0, ""),
-        Need::Metadata { bytes, .. } => (bytes, " of inodes and names"),
-        Need::Data { bytes } => (bytes, ""),
+    let needed = match need {
+        Need::Nothing => 0,
+        Need::Metadata { bytes, .. } | Need::Data { bytes } => bytes,
     };
-    let share = |received: u64| received as f64 >= DELIVERED_SHARE * needed as f64;
+    let what = need.what();
     let objection = match received_bytes {
         _ if !chilled => Some("the caches of the clients were not dropped before it".to_owned()),
         None if needed > 0 => Some("not every client tells what it received".to_owned()),
-        Some(received) if !share(received) => {
+        Some(received) if !is_enough(received, needed) => {
             Some(format!("the clients received {received} of {needed} bytes{what} needed"))
         }
         _ => None,
@@ -307,9 +316,8 @@ fn objection(proof: &ColdProof, need: Need, ground: Ground) -> Option<String> {
         Need::Metadata { .. } if needed == 0 && delivered > 0 => None,
         Need::Metadata { .. } if needed == 0 => Some("the device delivered nothing".to_owned()),
         Need::Data { .. } | Need::Metadata { .. } => {
-            let enough = delivered as f64 >= DELIVERED_SHARE * needed as f64;
-            let what = if matches!(need, Need::Data { .. }) { "" } else { " of inodes and names" };
-            (!enough)
+            let what = need.what();
+            (!is_enough(delivered, needed))
                 .then(|| format!("the device delivered {delivered} of {needed} bytes{what} needed"))
         }
     }

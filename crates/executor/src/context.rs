@@ -89,7 +89,7 @@ impl Trial<'_> {
             warm_memory_bytes: 0,
             task,
             rank: 0,
-            client: None,
+            mounts_of_pid: None,
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
             handicap_ns: 0,
@@ -146,17 +146,10 @@ impl Trial<'_> {
         if self.fs.mount(&mut self.record.filesystem)? {
             self.record.notices.extend(self.fs.compare_with_prediction());
             self.explain_syncfs();
-            let hosts: &[_] = if self.is_on_hosts() { &self.spec.hosts } else { &[] };
-            self.clients = Clients::start(hosts, &self.fs.work_root()?, self.stop)?;
+            self.clients = Clients::start(&self.spec.hosts, &self.fs.work_root()?, self.stop)?;
         }
         self.cache_drops = fsarena_metrics::cache_drops(&self.fs.roots);
         Ok(())
-    }
-
-    /// Whether a timed phase has ranks on other hosts.
-    fn is_on_hosts(&self) -> bool {
-        let phases = &self.spec.workload.phases;
-        !self.spec.hosts.is_empty() && phases.iter().any(|phase| phase.timed)
     }
 
     /// Says where `durable` is no more than syncfs(2), of which it is not known what it holds.

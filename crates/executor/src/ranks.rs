@@ -6,9 +6,8 @@
 
 use crate::clients::Clients;
 use crate::stop::Stop;
-use crate::worker::{ReadyWorker, WorkerFailure, local_command};
+use crate::worker::{ReadyWorker, WorkerFailure, command_of, local_command};
 use fsarena_metrics::{Roots, host, monotonic_ns};
-use fsarena_model::client::ClientPlace;
 use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
@@ -46,7 +45,8 @@ struct Elsewhere {
     /// What the user calls it.
     name: String,
     hello: HostHello,
-    client: Option<ClientPlace>,
+    /// Whose mounts its ranks enter there.
+    mounts_of_pid: Option<u32>,
     clock: ClockOffset,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Ranks<'a> {
             let elsewhere = host.map(|host| Elsewhere {
                 name: host.name.clone(),
                 hello: HostHello::default(),
-                client: clients.place_on(host).cloned(),
+                mounts_of_pid: clients.mounts_on(host),
                 clock: ClockOffset::default(),
             });
             ranks.ranks.push(Rank { number, worker, elsewhere, heard: Heard::Nothing });
@@ -239,7 +239,7 @@ impl Rank<'_> {
         let mut own = WorkerSpec { rank: self.number, ..spec.clone() };
         own.warm_memory_bytes /= u64::from(count.max(1));
         if let Some(elsewhere) = &self.elsewhere {
-            own.client.clone_from(&elsewhere.client);
+            own.mounts_of_pid = elsewhere.mounts_of_pid;
             own.cpus.clear();
             (own.user, own.flush_device, own.warm_memory_bytes) = (None, None, 0);
         }
@@ -248,13 +248,7 @@ impl Rank<'_> {
 
     fn get_ready(&mut self) -> Result<(), WorkerFailure> {
         if let Some(elsewhere) = &mut self.elsewhere {
-            elsewhere.hello = match self.worker.hear()? {
-                WorkerSays::Host(hello) => hello,
-                other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
-            };
-            if let Some(why) = elsewhere.hello.version_difference(env!("CARGO_PKG_VERSION")) {
-                return Err(WorkerFailure::Refused(why));
-            }
+            elsewhere.hello = self.worker.hear_hello()?;
         }
         self.worker.wait_until_ready()?;
         let before = self.read_clock()?;
@@ -355,9 +349,5 @@ fn host_of(number: u32, count: u32, hosts: &[RankHost]) -> Option<&RankHost> {
 }
 
 fn command(program: &Path, host: Option<&RankHost>) -> Command {
-    let Some(host) = host else { return local_command(program) };
-    let mut argv = host.argv.iter();
-    let mut command = Command::new(argv.next().map_or("", String::as_str));
-    command.args(argv);
-    command
+    host.map_or_else(|| local_command(program), |host| command_of(&host.argv))
 }

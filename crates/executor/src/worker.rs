@@ -4,7 +4,7 @@
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
 use crate::stop::Stop;
-use fsarena_model::work::{CounterFile, WorkerSays, WorkerSpec};
+use fsarena_model::work::{CounterFile, HostHello, WorkerSays, WorkerSpec};
 use fsarena_process::OrphanReaper;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -47,6 +47,14 @@ pub(crate) fn local_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["worker", "--parent", &std::process::id().to_string()]);
     command.env_remove(SECRET_VARIABLE);
+    command
+}
+
+/// Program and arguments as they are.
+pub(crate) fn command_of(argv: &[String]) -> Command {
+    let mut words = argv.iter();
+    let mut command = Command::new(words.next().map_or("", String::as_str));
+    command.args(words);
     command
 }
 
@@ -98,6 +106,21 @@ impl<'a> ReadyWorker<'a> {
     /// A worker that has died already is heard of by reading.
     pub(crate) fn say(&mut self, line: &str) {
         let _ = writeln!(self.input, "{line}");
+    }
+
+    /// Hears what the process is that speaks for it on another host: the first line of all.
+    ///
+    /// # Errors
+    /// When it is of another version, says something else, dies, or a stop is asked for.
+    pub(crate) fn hear_hello(&mut self) -> Result<HostHello, WorkerFailure> {
+        let hello = match self.hear()? {
+            WorkerSays::Host(hello) => hello,
+            other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
+        };
+        match hello.version_difference(env!("CARGO_PKG_VERSION")) {
+            Some(why) => Err(WorkerFailure::Refused(why)),
+            None => Ok(hello),
+        }
     }
 
     /// Waits until it has prepared everything.

@@ -33,7 +33,7 @@ fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
         dataset_seed: Seed::from_number(1),
         task: Task::MakeDirs,
         rank: 0,
-        client: None,
+        mounts_of_pid: None,
         warm_memory_bytes: 0,
         cpus: Vec::new(),
         user: None,

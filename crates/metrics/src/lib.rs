@@ -35,7 +35,7 @@ pub use facts::{available_bytes, frequency_khz, host, processors};
 pub use facts::{boot_id, page_reporting_active, process_start_ticks};
 pub use kernel_threads::KernelThreads;
 pub use load::{Load, load_and_pressure};
-pub use network::{RECEIVED, counters_growth, network_counters, nfs_counters};
+pub use network::{counters_growth, network_counters, nfs_counters};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};

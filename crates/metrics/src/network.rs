@@ -7,11 +7,9 @@
 
 use crate::Roots;
 use crate::read_file::{number, text};
+use fsarena_model::client::RECEIVED;
 use fsarena_model::sample::Counters;
 use std::path::Path;
-
-/// Bytes received, in what [`network_counters`] gives.
-pub const RECEIVED: &str = "net.received_bytes";
 
 /// Columns of `/proc/net/dev` behind the name, from 0.
 const COLUMNS: [(usize, &str); 4] =

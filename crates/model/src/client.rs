@@ -10,6 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// Bytes that the network interfaces of a host received, loopback included, among its counters.
+pub const RECEIVED: &str = "net.received_bytes";
+
 /// What an agent is to do.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +47,7 @@ pub enum ClientSays {
     /// Counters were read for the first time.
     Counting,
     /// What they grew by since then.
-    Counted(ClientCounts),
+    Counted(Counters),
     /// What was mounted is unmounted.
     Ended,
 }
@@ -61,16 +64,6 @@ pub struct ClientPlace {
     pub fstype: String,
 }
 
-/// What a host did in a phase, from before its first rank went to after the last was heard.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct ClientCounts {
-    /// Bytes that its network interfaces received, loopback included; absent where the kernel does
-    /// not tell.
-    pub received_bytes: Option<u64>,
-    /// All counters by name.
-    pub counters: Counters,
-}
-
 /// A host in a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClientRecord {
@@ -78,15 +71,15 @@ pub struct ClientRecord {
     pub hostname: String,
     /// Type of the file system there.
     pub fstype: String,
-    /// What it did.
-    pub counts: ClientCounts,
+    /// What it did, from before its first rank went to after the last of all was heard.
+    pub counters: Counters,
 }
 
 /// What all clients received in a phase, bytes; `None` where one of them does not tell, or there is
 /// none.
 #[must_use]
 pub fn received_bytes(clients: &[ClientRecord]) -> Option<u64> {
-    let of_each = clients.iter().map(|client| client.counts.received_bytes);
+    let of_each = clients.iter().map(|client| client.counters.get(RECEIVED).copied());
     of_each
         .collect::<Option<Vec<u64>>>()
         .filter(|all| !all.is_empty())
@@ -99,8 +92,8 @@ mod tests {
 
     #[test]
     fn one_client_that_does_not_tell_leaves_the_sum_unknown() {
-        let client = |received_bytes| ClientRecord {
-            counts: ClientCounts { received_bytes, ..ClientCounts::default() },
+        let client = |received: Option<u64>| ClientRecord {
+            counters: received.map(|bytes| (RECEIVED.to_owned(), bytes)).into_iter().collect(),
             ..ClientRecord::default()
         };
         assert_eq!(received_bytes(&[client(Some(3)), client(Some(4))]), Some(7));

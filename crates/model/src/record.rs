@@ -473,8 +473,10 @@ impl CacheRecord {
     }
 }
 
-/// What the cache was.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+/// What the cache was, in the order of tables.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
     /// Proved cold.

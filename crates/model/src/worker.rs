@@ -1,6 +1,6 @@
 //! What the executor and the worker say to each other, and what programs say of themselves.
 
-use crate::client::{ClientPlace, ClientSays};
+use crate::client::ClientSays;
 use crate::cycle::{CycleEvent, CyclesReport};
 use crate::dataset::Dataset;
 use crate::job::{Contents, Job, Reflink, Source};
@@ -45,9 +45,9 @@ pub struct WorkerSpec {
     pub cpus: Vec<usize>,
     /// User and group to become before the work; absent: stay.
     pub user: Option<UserIds>,
-    /// Of the host that it works on as a client; absent: as it was started.
+    /// A process whose mounts it enters first; absent: it stays in those it was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<ClientPlace>,
+    pub mounts_of_pid: Option<u32>,
     /// Files that were modified later match in a phase of `find`, ns since 1970.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub newer_than_unix_ns: u64,

@@ -1,7 +1,7 @@
 //! The hosts of a row's ranks as clients of the file system: what each sent, received and computed.
 
 use crate::figures::median;
-use fsarena_model::client::ClientRecord;
+use fsarena_model::client::{ClientRecord, RECEIVED};
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::sample::Counters;
 use fsarena_model::score::{PROCESSOR, ProcessorTime};
@@ -47,14 +47,14 @@ impl ClientView {
     /// `clients` is one host in several trials, and never empty.
     fn of_host(clients: &[&ClientRecord]) -> Self {
         let over = |figure: &dyn Fn(&Counters) -> Option<u64>| {
-            median(clients.iter().filter_map(|one| figure(&one.counts.counters)).collect())
+            median(clients.iter().filter_map(|one| figure(&one.counters)).collect())
         };
         let of = |name: &str| over(&|counters| counters.get(name).copied());
         let parts = over(&|counters| Some((busy(counters)? * 1e6) as u64));
         Self {
             hostname: clients[0].hostname.clone(),
             fstype: clients[0].fstype.clone(),
-            received_bytes: of("net.received_bytes"),
+            received_bytes: of(RECEIVED),
             sent_bytes: of("net.sent_bytes"),
             retransmitted_segments: of("net.retransmitted_segments"),
             cpu_busy: parts.map(|parts| parts as f64 / 1e6),
@@ -76,15 +76,12 @@ fn busy(counters: &Counters) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::client::ClientCounts;
     use fsarena_testkit::records::{self, contender, small_files};
 
     fn client(hostname: &str, pairs: &[(&str, u64)]) -> ClientRecord {
         let counters: Counters =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let received_bytes = counters.get("net.received_bytes").copied();
-        let counts = ClientCounts { received_bytes, counters };
-        ClientRecord { hostname: hostname.to_owned(), fstype: "nfs4".to_owned(), counts }
+        ClientRecord { hostname: hostname.to_owned(), fstype: "nfs4".to_owned(), counters }
     }
 
     #[test]

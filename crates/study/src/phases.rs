@@ -260,7 +260,8 @@ fn table(
     }
 }
 
-pub(crate) type Group<'a> = BTreeMap<(TimeBase, u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
+pub(crate) type Group<'a> =
+    BTreeMap<(TimeBase, CacheState, MemoryView), Vec<(&'a TrialRecord, usize)>>;
 
 /// The complete phases of this name, by what times are counted in and by state of cache and
 /// memory; cold first.
@@ -269,14 +270,8 @@ pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> 
     for &record in records {
         for (at, found) in record.phases.iter().enumerate() {
             if found.name == phase && found.is_complete() {
-                let rank = match found.cache.state {
-                    CacheState::Cold => 0,
-                    CacheState::ColdClients => 1,
-                    CacheState::Warm => 2,
-                    CacheState::WarmByNature => 3,
-                    CacheState::NotWarm => 4,
-                };
-                let key = (record.time_base, rank, MemoryView::from(&found.memory));
+                let memory = MemoryView::from(&found.memory);
+                let key = (record.time_base, found.cache.state, memory);
                 groups.entry(key).or_default().push((record, at));
             }
         }

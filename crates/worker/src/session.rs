@@ -182,7 +182,7 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     if spec.schema != SPEC_SCHEMA {
         return Err(Refusal::Schema(spec.schema));
     }
-    if let Some(pid) = spec.client.as_ref().and_then(|client| client.mounts_of_pid) {
+    if let Some(pid) = spec.mounts_of_pid {
         enter_mounts_of(pid).map_err(|source| Refusal::Mounts { pid, source })?;
     }
     pin(&spec.cpus)?;

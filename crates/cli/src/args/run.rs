@@ -109,8 +109,8 @@ pub struct RunArgs {
     ///
     /// A shell command such as "mount -t nfs fs1:/export {mnt}" or "mfsmount -H mfsmaster {mnt}".
     /// {mnt} is where --on is mounted here; on each host that has to be a directory. Mounts and the
-    /// daemons behind them are seen by the ranks alone and end with the trial. With --factor
-    /// cache=cold-clients every host unmounts and mounts again before each timed phase.
+    /// daemons behind them are seen by the ranks alone and end with the trial. With --cache
+    /// cold-clients every host unmounts and mounts again before each timed phase.
     #[arg(long, value_name = "COMMAND", help_heading = WHERE, hide_short_help = true,
           requires = "hosts")]
     pub client_mount: Option<String>,

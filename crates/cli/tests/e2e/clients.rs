@@ -1,11 +1,10 @@
 //! Hosts of ranks as clients of a shared file system: an agent on each mounts it, drops what the
 //! host has cached, and counts what it does.
 
-use crate::ranks::{assert_none_at_work, assert_ranks, at_work, network};
+use crate::ranks::{assert_none_at_work, assert_ranks, at_work, network, shared_network};
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left};
 use fsarena_model::record::{CacheState, Outcome};
 use fsarena_testkit::hosts::TestHosts;
-use fsarena_testkit::moosefs::MooseFs;
 use fsarena_testkit::processes::runs_as;
 use rustix::process::{Signal, kill_process};
 use std::time::{Duration, Instant};
@@ -33,11 +32,7 @@ fn assert_mount_daemons(hosts: &TestHosts, before: usize) {
 /// reads then comes over its network.
 #[test]
 fn fuse_clients_are_mounted_and_made_cold() {
-    let Some(hosts) = network(2) else { return };
-    let shared = match MooseFs::start(&hosts) {
-        Ok(shared) => shared,
-        Err(reason) => return println!("not run: {reason}"),
-    };
+    let Some((hosts, shared)) = shared_network(2) else { return };
     let env = TestEnv::new();
     let target = shared.mount_point().join("bench");
     std::fs::create_dir(&target).unwrap();
@@ -56,7 +51,7 @@ fn fuse_clients_are_mounted_and_made_cold() {
         assert_eq!(names, ["fh1", "fh2"]);
         for client in &phase.clients {
             assert!(client.fstype.starts_with("fuse"), "{client:?}");
-            assert!(client.counts.counters.contains_key("net.sent_bytes"), "{client:?}");
+            assert!(client.counters.contains_key("net.sent_bytes"), "{client:?}");
         }
     }
     let said = ["cold clients", "clients", "CPU busy", "fh1"];

@@ -103,7 +103,7 @@ fn work(root: &Path, task: Task, flush_device: Option<PathBuf>) -> Option<Worker
         dataset_seed: Seed::from_number(1),
         task,
         rank: 0,
-        client: None,
+        mounts_of_pid: None,
         warm_memory_bytes: 0,
         cpus: Vec::new(),
         user: None,

@@ -308,6 +308,14 @@ pub fn network(count: usize) -> Option<TestHosts> {
     started.map_err(|reason| println!("not run: {reason}")).ok()
 }
 
+/// Such hosts with a file system that all of them share.
+pub fn shared_network(count: usize) -> Option<(TestHosts, MooseFs)> {
+    let hosts = network(count)?;
+    let started = MooseFs::start(&hosts);
+    let shared = started.map_err(|reason| println!("not run: {reason}")).ok()?;
+    Some((hosts, shared))
+}
+
 /// Processes of ours on a host.
 pub fn at_work(hosts: &TestHosts, host: usize) -> Vec<Pid> {
     let ours = ["rank-server", "worker", "agent"];
@@ -350,11 +358,7 @@ fn ranks_on_hosts_of_a_network() {
 /// here, by another client.
 #[test]
 fn fuse_ranks_are_clients_of_a_shared_file_system() {
-    let Some(hosts) = network(3) else { return };
-    let shared = match MooseFs::start(&hosts) {
-        Ok(shared) => shared,
-        Err(reason) => return println!("not run: {reason}"),
-    };
+    let Some((hosts, shared)) = shared_network(3) else { return };
     let env = TestEnv::new();
     let target = shared.mount_point().join("bench");
     std::fs::create_dir(&target).unwrap();

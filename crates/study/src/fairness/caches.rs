@@ -7,7 +7,7 @@ use crate::{notes, programs};
 use fsarena_model::record::{CacheState, Effective, PhaseRecord, TrialRecord};
 use fsarena_model::run::{RunPlan, RunSession};
 use indexmap::{IndexMap, IndexSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons that are listed for one state.
 const REASONS_MAX: usize = 3;
@@ -70,21 +70,21 @@ fn proof(names: [String; 3], state: CacheState, phases: &[&PhaseRecord]) -> Cach
 /// In which state the timed phases of a contender began, over all its trials: `cold`, or `cold in 9
 /// of 12 phases, warm in 3`; `None` where none ran to its end.
 pub(super) fn states(trials: &ContenderRecords<'_>, contender: usize) -> Option<String> {
-    let mut counts = [0usize; 5];
+    let mut counts = BTreeMap::<CacheState, usize>::new();
     let phases = trials.own[contender].iter().flat_map(|record| &record.phases);
     for phase in phases.filter(|phase| phase.is_complete()) {
-        counts[match phase.cache.state {
-            CacheState::Cold => 0,
-            CacheState::ColdClients => 1,
-            CacheState::Warm => 2,
-            CacheState::WarmByNature => 3,
-            CacheState::NotWarm => 4,
-        }] += 1;
+        *counts.entry(phase.cache.state).or_default() += 1;
     }
-    let all: usize = counts.iter().sum();
-    let words = ["cold", "cold clients", "warm", "warm by nature", "not warm"];
+    let all: usize = counts.values().sum();
+    let word = |state: CacheState| match state {
+        CacheState::Cold => "cold",
+        CacheState::ColdClients => "cold clients",
+        CacheState::Warm => "warm",
+        CacheState::WarmByNature => "warm by nature",
+        CacheState::NotWarm => "not warm",
+    };
     let there: Vec<(&str, usize)> =
-        words.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
+        counts.into_iter().map(|(state, count)| (word(state), count)).collect();
     match there.as_slice() {
         [] => None,
         [(word, _)] => Some((*word).to_owned()),

@@ -95,7 +95,7 @@ fn spec(root: &Path, op: Op) -> WorkerSpec {
         dataset_seed: Seed::from_number(1),
         task: Task::Phase { phase, seed: Seed::from_number(2), latency: true },
         rank: 0,
-        client: None,
+        mounts_of_pid: None,
         warm_memory_bytes: 1 << 20,
         cpus: vec![],
         user: None,

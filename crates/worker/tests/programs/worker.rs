@@ -42,7 +42,7 @@ fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
         dataset_seed: Seed::from_number(1),
         task,
         rank: 0,
-        client: None,
+        mounts_of_pid: None,
         warm_memory_bytes: 0,
         cpus: vec![],
         user,

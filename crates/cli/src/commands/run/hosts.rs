@@ -6,8 +6,7 @@
 use super::rendezvous::{self, Allocation};
 use crate::args::RunArgs;
 use crate::commands::remote;
-use crate::context::Usage;
-use crate::context::exit;
+use crate::context::{Usage, exit};
 use anyhow::Result;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
 use fsarena_model::contender::{Cache, DeviceLevel};
