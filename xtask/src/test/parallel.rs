@@ -3,7 +3,8 @@
 //!
 //! Most of them wait: for a device to be idle, for a sync, for a process to end. Several at a time
 //! keep the CPUs busy; those that look at the whole machine run one by one. The name of a test says
-//! which it is, by the beginning of one of its parts: `loop_run::ctrl_c`, `queue::loop_alone_x`.
+//! which it is, by the beginning of its parts: `loop_run::ctrl_c`, `queue::loop_alone_x`,
+//! `loop_run::alone_x`.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -18,7 +19,8 @@ use super::processes::{End, Ended, Session, call, cargo};
 
 /// A part of a test's name that begins with one of these: it uses what a machine has.
 const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_", "virtual_"];
-/// Behind one of them: it looks at all devices of the machine, or at how busy it is.
+/// Behind one of them or at the beginning of another part: it looks at all devices of the machine,
+/// or at how busy it is.
 const ALONE: &str = "alone_";
 /// Tests that run at one time, where there are loop devices for so many.
 const AT_A_TIME_MAX: usize = 4;
@@ -57,7 +59,10 @@ pub fn uses_machine(name: &str) -> bool {
 /// Whether it must not run next to others.
 pub fn is_alone(name: &str) -> bool {
     let behind = |part: &str, word: &str| part.strip_prefix(word)?.strip_prefix(ALONE).map(drop);
-    name.split("::").any(|part| MACHINE.iter().any(|word| behind(part, word).is_some()))
+    let says = |part: &str| {
+        part.starts_with(ALONE) || MACHINE.iter().any(|word| behind(part, word).is_some())
+    };
+    uses_machine(name) && name.split("::").any(says)
 }
 
 /// What tests printed, one after the other as cargo would have shown it.
@@ -209,21 +214,27 @@ pub fn run(
 ) -> Output {
     let (alone, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|it| is_alone(&it.name));
     let state = State::new(alone.len() + others.len());
-    state.work(session, others, at_a_time(Path::new("/dev")), beside);
+    state.work(session, others, at_a_time(Path::new("/dev"), Path::new("/sys")), beside);
     state.work(session, alone, 1, None);
     state.output.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many tests run at one time, by the loop devices that have a node in `dev`.
-fn at_a_time(dev: &Path) -> usize {
+/// How many tests run at one time, by the loop devices that have a node in `dev` and no file yet.
+fn at_a_time(dev: &Path, sys: &Path) -> usize {
     let entries = std::fs::read_dir(dev).into_iter().flatten().flatten();
     let is_loop = |name: &str| {
         let number = name.strip_prefix("loop").unwrap_or_default();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let loops = entries.filter(|entry| is_loop(&entry.file_name().to_string_lossy())).count();
-    // Without any, no test has one.
-    if loops == 0 { AT_A_TIME_MAX } else { (loops / LOOPS_OF_A_TEST).clamp(1, AT_A_TIME_MAX) }
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let (bound, free): (Vec<_>, Vec<_>) = names
+        .filter(|name| is_loop(name))
+        .partition(|name| sys.join("block").join(name).join("loop/backing_file").exists());
+    match (free.len(), bound.len()) {
+        // Without any, no test has one.
+        (0, 0) => AT_A_TIME_MAX,
+        (free, _) => (free / LOOPS_OF_A_TEST).clamp(1, AT_A_TIME_MAX),
+    }
 }
 
 struct State {
@@ -325,20 +336,28 @@ mod tests {
             assert!(!uses_machine(name), "{name}");
         }
         assert!(is_alone("made::loop_alone_kill") && is_alone("loop_alone_queue::put_back"));
-        assert!(!is_alone("loop_run::alone_with_it") && !is_alone("standing_alone_"));
+        assert!(is_alone("loop_run::alone_with_it") && !is_alone("loop_run::standing_alone_"));
+        assert!(!is_alone("plan::alone_with_it"));
     }
 
     #[test]
     fn loop_devices_limit_how_many_tests_run_at_one_time() {
-        let dev = tempfile::tempdir().unwrap();
-        assert_eq!(at_a_time(dev.path()), AT_A_TIME_MAX);
+        let (dev, sys) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let at_a_time = || at_a_time(dev.path(), sys.path());
+        assert_eq!(at_a_time(), AT_A_TIME_MAX);
         for (number, expected) in [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3), (7, 4)] {
             std::fs::write(dev.path().join(format!("loop{number}")), "").unwrap();
             std::fs::write(dev.path().join("loop-control"), "").unwrap();
-            assert_eq!(at_a_time(dev.path()), expected, "{number}");
+            assert_eq!(at_a_time(), expected, "{number}");
         }
         std::fs::write(dev.path().join("loop8"), "").unwrap();
-        assert_eq!(at_a_time(dev.path()), AT_A_TIME_MAX);
+        assert_eq!(at_a_time(), AT_A_TIME_MAX);
+        for (bound, expected) in [(1, 4), (5, 3), (6, 3), (7, 2)] {
+            let dir = sys.path().join(format!("block/loop{bound}/loop"));
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join("backing_file"), "/left\n").unwrap();
+            assert_eq!(at_a_time(), expected, "loop{bound} is bound");
+        }
     }
 
     #[test]
