@@ -23,7 +23,7 @@ pub(crate) fn phase(
         return Err(EngineError::NoBlockSize { phase: phase.name.clone() });
     }
     let refuse = |(what, remedy)| EngineError::Mix { phase: phase.name.clone(), what, remedy };
-    numbers(phase).map_err(refuse)?;
+    numbers(dataset, phase).map_err(refuse)?;
     backend(phase).map_err(refuse)?;
     cycles(dataset, state, phase).map_err(refuse)?;
     sharing(dataset, phase).map_err(refuse)?;
@@ -60,7 +60,7 @@ type Wrong = (String, &'static str);
 /// Most threads: each has buffers and a histogram of its own.
 const MAX_THREADS: u32 = 1024;
 
-fn numbers(phase: &Phase) -> Result<(), Wrong> {
+fn numbers(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     let io = &phase.io;
     if !phase.op.is_of_engine() {
         let what = format!("{} is not an op over a dataset", phase.op.name());
@@ -75,6 +75,7 @@ fn numbers(phase: &Phase) -> Result<(), Wrong> {
     }
     shift(phase)?;
     rate(phase)?;
+    stonewall(dataset, phase)?;
     if io.iodepth == 0 {
         return Err(("iodepth 0".to_owned(), "use 1 or more"));
     }
@@ -106,6 +107,44 @@ fn rate(phase: &Phase) -> Result<(), Wrong> {
     if phase.io.backend == Backend::IoUring {
         let what = "a rate with backend io_uring".to_owned();
         return Err((what, "ops overlap there and have no time of their own; use \"sync\""));
+    }
+    Ok(())
+}
+
+/// Longest time of a stonewall: a day.
+const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
+
+fn stonewall(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
+    let (io, op) = (&phase.io, phase.op);
+    let Some(wall_ns) = io.stonewall_ns else { return Ok(()) };
+    if !(1..=MAX_STONEWALL_NS).contains(&wall_ns) {
+        return Err((format!("a stonewall of {wall_ns} ns"), "use at most a day"));
+    }
+    if !op.takes_stonewall() {
+        let what = format!("a stonewall with {}", op.name());
+        return Err((what, "it is for create and big-write; leave it out"));
+    }
+    if io.backend != Backend::Sync {
+        let what = format!("a stonewall with backend {}", io.backend.name());
+        return Err((what, "it is for blocking calls; use \"sync\""));
+    }
+    if io.rate.is_some() {
+        let what = "a stonewall with a rate".to_owned();
+        return Err((what, "the one says how long it takes, the other how much; leave one out"));
+    }
+    if phase.order == Order::Random {
+        let what = "a stonewall in random order".to_owned();
+        return Err((what, "which files are there would follow no order; use \"sequential\""));
+    }
+    if io.fsync == Fsync::Dir {
+        let what = "a stonewall with fsync = dir".to_owned();
+        return Err((what, "the last file of a directory is not known; use another fsync"));
+    }
+    let files = if io.sharing == Sharing::Own { u64::from(io.threads) } else { 1 };
+    if op.is_big() && dataset.files != files {
+        let what =
+            format!("a stonewall over {} big files by {} threads", dataset.files, io.threads);
+        return Err((what, "use one file for each thread, or one file in turn (interleaved)"));
     }
     Ok(())
 }
@@ -249,9 +288,9 @@ fn direct(
         return Ok(());
     }
     match dataset.draw_sizes().odd(sector_bytes, state.appended_bytes) {
-        None if state.truncated_bytes.unwrap_or(0).is_multiple_of(sector_bytes) => Ok(()),
+        None if state.ends_at(sector_bytes) => Ok(()),
         None => {
-            let most_bytes = state.truncated_bytes.unwrap_or(0);
+            let most_bytes = state.truncated_bytes.unwrap_or(state.most_made_bytes());
             let what = format!("direct writes of files that were truncated to {most_bytes} bytes");
             Err((what, "truncate to a multiple of the logical sector, or leave direct out"))
         }

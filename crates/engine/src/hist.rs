@@ -111,6 +111,11 @@ pub trait Recorder {
     fn end_op(&mut self);
     /// An op that wrote has ended, in a phase that mixes reads and writes.
     fn end_write(&mut self);
+    /// Whether the thread has done enough, although it has more.
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Latency is not recorded.

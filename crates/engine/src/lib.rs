@@ -55,6 +55,7 @@ pub mod resources;
 pub mod root;
 pub mod share;
 pub mod stamp;
+pub mod stonewall;
 mod threads;
 pub mod uring;
 pub mod verify;

@@ -22,6 +22,7 @@ use crate::root::Root;
 pub use crate::root::make_dirs;
 use crate::share::Share;
 use crate::stamp::{Contents, Span, attribute_value};
+use crate::stonewall::{OtherRanks, Stonewall, Walled};
 use crate::threads::{Latency, Search, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
 use crate::uring;
 use fsarena_model::cycle::CycleEvent;
@@ -92,10 +93,11 @@ impl Prepared {
             names,
             dirs: DirNames::new(dataset)?,
             sizes: Sizes::new(dataset, &job.state),
-            // Ops with a time of their own are timed by the clock that says when that is.
-            clock: job.latency.then(|| match phase.io.rate {
-                Some(_) => TickClock::Monotonic,
-                None => TickClock::choose(),
+            // Ops with a time of their own are timed by the clock that says when that is, and so is
+            // a phase that ends at one.
+            clock: job.latency.then(|| match (phase.io.rate, phase.io.stonewall_ns) {
+                (None, None) => TickClock::choose(),
+                _ => TickClock::Monotonic,
             }),
         };
         let phase = phase.clone();
@@ -118,9 +120,21 @@ impl Prepared {
         root: &Root,
         on_event: &mut dyn FnMut(CycleEvent),
     ) -> WorkerReport {
+        self.run_beside(root, on_event, None)
+    }
+
+    /// As [`Prepared::run_with_events`], as one of several ranks, of which a stonewall asks
+    /// `others`.
+    pub fn run_beside(
+        &mut self,
+        root: &Root,
+        on_event: &mut dyn FnMut(CycleEvent),
+        others: Option<&dyn OtherRanks>,
+    ) -> WorkerReport {
         let io = self.phase.io.clone();
+        let others = others.filter(|_| io.ranks > 1);
         match io.backend {
-            Interface::Sync => self.run_with(&Sync::new(root, &io), on_event),
+            Interface::Sync => self.run_as_rank(&Sync::new(root, &io), on_event, others),
             Interface::Null => self.run_with(&Null, on_event),
             Interface::Mmap => self.run(&Mmap::new(root, self.phase.op)),
             Interface::IoUring => self.run_threads(
@@ -143,14 +157,27 @@ impl Prepared {
         backend: &B,
         on_event: &mut dyn FnMut(CycleEvent),
     ) -> WorkerReport {
+        self.run_as_rank(backend, on_event, None)
+    }
+
+    fn run_as_rank<B: Backend + std::marker::Sync>(
+        &mut self,
+        backend: &B,
+        on_event: &mut dyn FnMut(CycleEvent),
+        others: Option<&dyn OtherRanks>,
+    ) -> WorkerReport {
         if let Some(cycles) = &mut self.cycles {
             return cycles.run(backend, on_event);
         }
-        self.run_threads(
-            |context, barrier| (run_blocking(context, backend, barrier), ()),
+        let threads = self.contexts.len();
+        let wall = self.phase.io.stonewall_ns.map(|ns| Stonewall::new(ns, threads, others));
+        let mut report = self.run_threads(
+            |context, barrier| (run_blocking(context, backend, barrier, wall.as_ref()), ()),
             || backend.make_durable(),
             || backend.free_bytes(),
-        )
+        );
+        report.stonewall = wall.map(|wall| wall.report());
+        report
     }
 
     /// Runs `work` with each context, the first on this thread; then `make_durable`.
@@ -281,6 +308,7 @@ fn run_blocking<B: Backend>(
     context: &mut ThreadContext,
     backend: &B,
     barrier: &StartBarrier,
+    wall: Option<&Stonewall<'_>>,
 ) -> ThreadOutcome {
     let env = LoopEnv { backend, barrier };
     let files = if context.op.is_random() { context.share.files() as usize } else { 0 };
@@ -291,6 +319,16 @@ fn run_blocking<B: Backend>(
         let mut recorder = Paced::new(ops, barrier, latency.as_mut());
         let outcome =
             context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open));
+        context.latency = latency;
+        return outcome;
+    }
+    if let Some(wall) = wall {
+        let ops = context.ops();
+        let mut latency = context.latency.take();
+        let mut recorder = Walled::new((wall, ops), barrier, latency.as_mut());
+        let outcome =
+            context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open));
+        recorder.finish(|ops| context.bytes_of(ops));
         context.latency = latency;
         return outcome;
     }
@@ -312,6 +350,23 @@ fn run_blocking<B: Backend>(
     outcome
 }
 
+/// In which order a thread takes the `count` files or directories of its share; `there` are those
+/// of them that are there, where some are not.
+fn order(
+    phase: &Phase,
+    count: u32,
+    there: Option<Vec<u32>>,
+    (seed, thread): (&Seed, u32),
+) -> Option<Vec<u32>> {
+    let is_drawn = phase.order == Order::Random && !phase.op.is_random();
+    match (is_drawn.then(|| random_order(count, seed, thread)), there) {
+        (Some(drawn), Some(there)) => {
+            Some(drawn.into_iter().map(|index| there[index as usize]).collect())
+        }
+        (drawn, there) => drawn.or(there),
+    }
+}
+
 /// What the contexts of a phase have in common.
 struct Common {
     names: FileNames,
@@ -324,6 +379,9 @@ impl Common {
     fn context(&self, job: &Job<'_>, thread: u32) -> Result<ThreadContext, EngineError> {
         let (dataset, phase) = (job.dataset, job.phase);
         let share = Share::for_thread(dataset, phase, thread, &job.seed)?;
+        let (share, there) = share.among(&dataset.files_in(&job.state));
+        let order = order(phase, share.ordered(), there, (&job.seed, thread));
+        let in_dirs = self.in_dirs(&share, order.as_deref(), phase);
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
         let call_bytes = phase.bs_bytes.min(self.sizes.largest_bytes());
         let read_align = if phase.io.direct { job.sector_bytes } else { 1 };
@@ -364,8 +422,7 @@ impl Common {
             bs_bytes: phase.bs_bytes,
             io: phase.io.clone(),
             share,
-            order: (phase.order == Order::Random && !phase.op.is_random())
-                .then(|| random_order(share.ordered(), &job.seed, thread)),
+            order,
             names: self.names.clone(),
             new_name,
             links: links.map(|(_, letter)| with_letter(letter)).collect(),
@@ -378,7 +435,7 @@ impl Common {
             mixture: job.seed.child("mixture", 0).tag(),
             search: self.search(job, &share),
             left_in_dirs: vec![],
-            in_dirs: self.in_dirs(&share, phase),
+            in_dirs,
             latency: self.clock.map(|clock| Latency {
                 clock,
                 all: Histogram::new(),
@@ -419,7 +476,7 @@ impl Common {
     }
 
     /// How many files of `share` are in each leaf directory, where directories are to be synced.
-    fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
+    fn in_dirs(&self, share: &Share, order: Option<&[u32]>, phase: &Phase) -> Vec<u32> {
         let changes = phase.op.changes();
         let files = match share {
             Share::Files(files) => *files,
@@ -431,8 +488,8 @@ impl Common {
             return vec![];
         }
         let mut counts = vec![];
-        for k in 0..files.count {
-            let file = files.file(k);
+        for index in 0..files.count {
+            let file = files.file(order.map_or(index, |order| order[index as usize]));
             // A file in which a thread has no part is not one of its files.
             let has_part = match share {
                 Share::Parts(part) => {

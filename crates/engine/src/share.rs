@@ -11,6 +11,7 @@ use fsarena_model::op::Count;
 use fsarena_model::seed::Seed;
 use fsarena_model::split::piece;
 use fsarena_model::work::{Dataset, Op, Phase, Sharing};
+use std::ops::Range;
 
 /// What one thread of a phase does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,39 @@ impl FileShare {
     #[must_use]
     pub fn file(&self, k: u32) -> u32 {
         self.first + k * self.step
+    }
+}
+
+impl FileShare {
+    /// Those of its files that are there, and which these are where their numbers have gaps of no
+    /// one width: `k` of each.
+    fn among(self, there: &[Range<u64>]) -> (Self, Option<Vec<u32>>) {
+        let (first, step) = (u64::from(self.first), u64::from(self.step.max(1)));
+        let k_of = |file: u64| {
+            let k = file.saturating_sub(first).div_ceil(step).min(self.count.into());
+            u32::try_from(k).unwrap_or(self.count)
+        };
+        let mut runs: Vec<Range<u32>> = Vec::new();
+        for files in there {
+            let run = k_of(files.start)..k_of(files.end);
+            match runs.last_mut() {
+                _ if run.is_empty() => {}
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ => runs.push(run),
+            }
+        }
+        match runs.as_slice() {
+            [] => (Self { count: 0, ..self }, None),
+            [run] => {
+                let count = run.end - run.start;
+                (Self { first: self.file(run.start), count, ..self }, None)
+            }
+            _ => {
+                let all: Vec<u32> = runs.into_iter().flatten().collect();
+                let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
+                (Self { count, ..self }, Some(all))
+            }
+        }
     }
 }
 
@@ -243,6 +277,32 @@ impl Share {
         }
         let cuts = dataset.own_cuts(n);
         Ok(Self::Files(run((cuts[thread as usize], cuts[thread as usize + 1]))))
+    }
+
+    /// The share where only the files of these numbers are there, and which of its own these are
+    /// where there are others between them. Shares of random ops and of directories stay as they
+    /// are.
+    pub(crate) fn among(self, there: &[Range<u64>]) -> (Self, Option<Vec<u32>>) {
+        match self {
+            Self::Files(files) => {
+                let (files, which) = files.among(there);
+                (Self::Files(files), which)
+            }
+            Self::Parts(part) => {
+                let (files, which) = part.files.among(there);
+                (Self::Parts(PartShare { files, ..part }), which)
+            }
+            Self::Interleaved(blocks) => {
+                let (files, which) = blocks.files.among(there);
+                (Self::Interleaved(InterleavedShare { files, ..blocks }), which)
+            }
+            // It meets them in the order of the directories: their number is all it needs.
+            Self::Find(share) => {
+                let files = share.files.among(there).0;
+                (Self::Find(FindShare { files, ..share }), None)
+            }
+            Self::Dirs(_) | Self::Blocks(_) => (self, None),
+        }
     }
 
     /// Files or directories that the thread may take in any order.

@@ -32,6 +32,8 @@ pub(crate) struct Sizes {
     appended_bytes: u64,
     /// No file is longer than this.
     most_bytes: u64,
+    /// No file was made longer than this.
+    made_bytes: u64,
 }
 
 impl Sizes {
@@ -41,13 +43,15 @@ impl Sizes {
             draw: Arc::new(dataset.draw_sizes()),
             appended_bytes: state.appended_bytes,
             most_bytes: state.truncated_bytes.unwrap_or(u64::MAX),
+            made_bytes: state.most_made_bytes(),
         }
     }
 
     /// Bytes of file `file`.
     #[inline(always)]
     pub fn file_bytes(&self, file: u32) -> u64 {
-        (self.draw.value_at(u64::from(file)) + self.appended_bytes).min(self.most_bytes)
+        let made_bytes = self.draw.value_at(u64::from(file)).min(self.made_bytes);
+        (made_bytes + self.appended_bytes).min(self.most_bytes)
     }
 
     /// How long the largest files are as a phase finds them.
@@ -57,7 +61,7 @@ impl Sizes {
 
     /// No file is longer than this: the end of the largest that may be drawn.
     pub fn largest_bytes(&self) -> u64 {
-        self.draw.most().saturating_add(self.appended_bytes)
+        self.draw.most().min(self.made_bytes).saturating_add(self.appended_bytes)
     }
 }
 
@@ -170,11 +174,39 @@ impl ThreadContext {
         ThreadOutcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
     }
 
+    /// The number of its `index`-th file of a share.
+    fn file_at(&self, files: FileShare, index: u32) -> u32 {
+        files.file(self.order.as_ref().map_or(index, |order| order[index as usize]))
+    }
+
+    /// Bytes of its first `ops` ops, where these write files or calls in one file.
+    pub fn bytes_of(&self, ops: u64) -> u64 {
+        let calls_bytes = ops.saturating_mul(self.bs_bytes);
+        match self.share {
+            Share::Files(files) if !self.op.is_big() => {
+                let indexes = (0..files.count).take(usize::try_from(ops).unwrap_or(usize::MAX));
+                indexes.map(|index| self.sizes.file_bytes(self.file_at(files, index))).sum()
+            }
+            Share::Files(files) if files.count > 0 => {
+                calls_bytes.min(self.sizes.file_bytes(self.file_at(files, 0)))
+            }
+            Share::Interleaved(blocks) => {
+                let size_bytes = self.sizes.file_bytes(blocks.files.first);
+                let last = ops.saturating_sub(1).saturating_mul(blocks.step_bytes);
+                let left_bytes = size_bytes.saturating_sub(blocks.first_bytes.saturating_add(last));
+                let short_bytes = blocks.bs_bytes.saturating_sub(left_bytes);
+                calls_bytes.saturating_sub(if ops > 0 { short_bytes } else { 0 })
+            }
+            _ => calls_bytes,
+        }
+    }
+
     /// How many ops it will do, where none fails. Adds up the calls of all its files.
     pub fn ops(&self) -> u64 {
         let calls = |(from, to): (u64, u64), step: u64| (to - from).div_ceil(step.max(1));
         let of_files = |files: FileShare, of: &dyn Fn(u64) -> u64| -> u64 {
-            (0..files.count).map(|k| of(self.sizes.file_bytes(files.file(k)))).sum()
+            let size = |index| self.sizes.file_bytes(self.file_at(files, index));
+            (0..files.count).map(|index| of(size(index))).sum()
         };
         match self.share {
             Share::Files(files) if self.op.is_big() => {

@@ -16,6 +16,7 @@ use fsarena_model::work::{Dataset, DatasetState, VerifyReport};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::ops::Range;
 
 /// Examples kept in a report.
 const MAX_EXAMPLES: usize = 16;
@@ -23,7 +24,8 @@ const MAX_EXAMPLES: usize = 16;
 /// A check that is ready to run.
 #[derive(Debug)]
 pub struct Verifier {
-    files: u64,
+    /// Numbers of those that are there.
+    files: Vec<Range<u64>>,
     state: DatasetState,
     dataset_tag: u64,
     seed: Seed,
@@ -57,7 +59,7 @@ impl Verifier {
         let mut names = FileNames::new(dataset)?;
         names.use_renamed_name(state.renamed);
         Ok(Self {
-            files: dataset.files,
+            files: dataset.files_in(state),
             state: *state,
             dataset_tag: seed.tag(),
             seed: *seed,
@@ -72,8 +74,9 @@ impl Verifier {
     /// those that are right, [`VerifyReport::bad_files`] all others; together they are the set.
     pub fn run(&mut self, root: &Root) -> VerifyReport {
         let mut report = VerifyReport::default();
-        #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
-        for file in 0..self.files as u32 {
+        for file in self.files.clone().into_iter().flatten() {
+            #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
+            let file = file as u32;
             self.names.set(file);
             match self.file(root, file) {
                 Ok(()) => {

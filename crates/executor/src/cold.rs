@@ -104,9 +104,11 @@ impl Need {
     /// The same where earlier phases have made `state` of the dataset: what was cut off or never
     /// written is not read.
     #[must_use]
-    pub fn in_state(self, state: &DatasetState) -> Self {
+    pub fn in_state(self, state: &DatasetState, has_one_size: bool) -> Self {
         match self {
             Self::Data { .. } if !state.is_whole() || state.unwritten => SOME_METADATA,
+            // Other files of other sizes are there than those that were counted.
+            Self::Data { .. } if !has_one_size && state.reached.is_some() => SOME_METADATA,
             need => need,
         }
     }

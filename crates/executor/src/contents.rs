@@ -41,12 +41,14 @@ impl StoredContents {
             self.stored_bytes = self.trees.stored_bytes();
             return;
         }
-        let share = |bytes: u64| match report.ops >= dataset.files {
-            true => bytes,
-            false => (bytes / dataset.files.max(1)).saturating_mul(report.ops),
-        };
         let before = self.state;
-        self.state = phase.leaves(before);
+        let files = dataset.count_in(&before);
+        let share = |bytes: u64| match report.ops >= files {
+            true => bytes,
+            false => (bytes / files.max(1)).saturating_mul(report.ops),
+        };
+        let each_ops = report.stonewall.map_or(u64::MAX, |wall| wall.each_ops);
+        self.state = phase.leaves_at(before, each_ops);
         match phase.op.info().effect {
             Effect::Allocate => self.stored_bytes += share(dataset.bytes_in(&self.state)),
             Effect::Truncate => {
@@ -109,6 +111,7 @@ mod tests {
     use fsarena_model::cycle::{
         CycleReport, CyclesReport, Disturb, DisturbReport, Overrun, Shares,
     };
+    use fsarena_model::work::{Io, Sharing, StonewallReport};
 
     /// A phase with this second load, and a report of cycles that it disturbed with so many bytes.
     fn worked(beside: &mut DisturberSpace, name: &str, load: Load, bytes: &[u64]) {
@@ -154,5 +157,35 @@ mod tests {
         assert_eq!(beside.bytes(), 9720);
         worked(&mut beside, "seven", create, &[]);
         assert_eq!(beside.bytes(), 9720, "it did not come to it");
+    }
+
+    /// What a stonewall has cut off is not there, and what a deletion takes is what is.
+    #[test]
+    fn what_is_there_follows_the_count_that_was_reached() {
+        let dataset = Dataset::uniform(100, 1000, 4);
+        let io = Io { threads: 4, stonewall_ns: Some(1), ..Io::default() };
+        let create = Phase { io, ..Phase::new("create", Op::Create, 4096) };
+        let wall = StonewallReport { reached: true, each_ops: 7, ..StonewallReport::default() };
+        let made = WorkerReport {
+            ops: 28,
+            asked_bytes: 28_000,
+            stonewall: Some(wall),
+            ..WorkerReport::default()
+        };
+        let mut contents = StoredContents::default();
+        contents.follow(&create, &dataset, &made);
+        assert_eq!((contents.stored_bytes, dataset.count_in(&contents.state)), (28_000, 28));
+        assert_eq!(dataset.as_reached(&contents.state).files, 28);
+        let gone = WorkerReport { ops: 28, ..WorkerReport::default() };
+        contents.follow(&Phase::new("delete", Op::Delete, 4096), &dataset, &gone);
+        assert_eq!(contents.stored_bytes, 0);
+
+        let dataset = Dataset::uniform(1, 1 << 30, 0);
+        let io = Io { sharing: Sharing::Interleaved, ..create.io };
+        let write = Phase { io, ..Phase::new("write", Op::BigWrite, 1000) };
+        let mut contents = StoredContents::default();
+        contents.follow(&write, &dataset, &made);
+        assert_eq!(dataset.bytes_in(&contents.state), 28_000);
+        assert_eq!(dataset.as_reached(&contents.state).size_bytes, 28_000);
     }
 }

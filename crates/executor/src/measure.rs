@@ -219,6 +219,7 @@ impl Trial<'_> {
         };
         self.record.notices.extend(disturb::notices(&observed));
         self.record.notices.extend(major_faults_notice(phase, report, limited));
+        self.record.notices.extend(stonewall_notice(phase, report));
         let mut windows = BTreeMap::from([(Window::Durable, durable)]);
         windows.insert(Window::Drained, delta(&at.before, &at.end));
         let durable_ns = report.durable_monotonic_ns;
@@ -244,6 +245,7 @@ impl Trial<'_> {
             worker: report.usage,
             find: report.find,
             clients,
+            stonewall: report.stonewall,
             memory,
             error: report.error.clone(),
             counters_late_ns: at.late_ns,
@@ -261,9 +263,10 @@ impl Trial<'_> {
         (at, clients): (&Moments, &[ClientRecord]),
     ) -> CacheRecord {
         let levels = &self.spec.contender.levels;
+        let (set, state) = (&self.spec.workload.dataset, &self.contents.state);
+        let (there, has_one_size) = (set.as_reached(state), set.is_uniform());
         if levels.cache == Cache::ColdClients {
-            let dataset = &self.spec.workload.dataset;
-            let need = cold::need_of_clients(phase, dataset, report).in_state(&self.contents.state);
+            let need = cold::need_of_clients(phase, &there, report).in_state(state, has_one_size);
             let chilled = self.chilled.take().is_some();
             return cold::judge_clients(chilled, need, received_bytes(clients));
         }
@@ -271,8 +274,7 @@ impl Trial<'_> {
         let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
         let need = match &phase.job {
             Some(job) => self.job_need(job, &rule, report.ops),
-            None => cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes)
-                .in_state(&self.contents.state),
+            None => cold::need(phase, &there, &rule, read_bytes).in_state(state, has_one_size),
         };
         let drops_before = std::mem::replace(&mut self.cache_drops, at.before.cache_drops());
         let warmth = Warmth {
@@ -306,6 +308,21 @@ fn cache_notice(phase: &str, cache: &CacheRecord) -> Option<Notice> {
     let remedy = Some("end what drops caches, and run it again".to_owned());
     let measure = drops.map(|drops| drops as f64);
     Some(Notice { code: "caches-dropped".to_owned(), text, remedy, measure })
+}
+
+/// Says where all was done before the time of a stonewall was over.
+fn stonewall_notice(phase: &Phase, report: &WorkerReport) -> Option<Notice> {
+    let wall = report.stonewall.filter(|wall| !wall.reached)?;
+    let wall_ns = phase.io.stonewall_ns.unwrap_or_default();
+    let text = format!(
+        "phase {}: every thread was at its end ({} ops at most) before the stonewall of {}: \
+         nothing was cut",
+        phase.name,
+        wall.each_ops,
+        Nanos(wall_ns)
+    );
+    let remedy = "use more or larger files, or a shorter stonewall";
+    Some(Notice::new("stonewall-not-reached", text, Some(remedy)))
 }
 
 /// The ranks as the record of a trial has them.

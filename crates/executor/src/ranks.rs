@@ -12,7 +12,7 @@ use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
 use fsarena_model::split::piece;
-use fsarena_model::work::{CounterFile, HostHello, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_model::work::{CounterFile, HostHello, WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec};
 use rustix::event::poll;
 use rustix::io::Errno;
 use std::cell::LazyCell;
@@ -39,6 +39,8 @@ struct Rank<'a> {
     /// What it runs on, where that is another host.
     elsewhere: Option<Elsewhere>,
     heard: Heard,
+    /// Ops of its thread that had done the most when the time of a stonewall was over.
+    at_wall: Option<u64>,
 }
 
 struct Elsewhere {
@@ -70,7 +72,7 @@ impl<'a> Ranks<'a> {
     ) -> Result<Self, WorkerFailure> {
         if count <= 1 && hosts.is_empty() {
             let worker = ReadyWorker::start(program, spec, stop)?;
-            let alone = Rank { number: 0, worker, elsewhere: None, heard: Heard::Nothing };
+            let alone = Rank::new(0, worker, None);
             return Ok(Self { ranks: vec![alone], reports: vec![] });
         }
         let mut ranks = Self { ranks: Vec::with_capacity(count as usize), reports: vec![] };
@@ -85,7 +87,7 @@ impl<'a> Ranks<'a> {
                 mounts_of_pid: clients.mounts_on(host),
                 clock: ClockOffset::default(),
             });
-            ranks.ranks.push(Rank { number, worker, elsewhere, heard: Heard::Nothing });
+            ranks.ranks.push(Rank::new(number, worker, elsewhere));
         }
         // Each prepares itself while others do.
         for rank in &mut ranks.ranks {
@@ -154,11 +156,23 @@ impl<'a> Ranks<'a> {
                 rank.hear().map_err(|failure| rank.of_it(failure))?;
                 has_failed |= rank.has_failed();
             }
+            self.wear_out();
         }
         if has_failed || !self.are_here() {
             self.results(!has_failed)
         } else {
             Ok(WorkerSays::Durable)
+        }
+    }
+
+    /// Tells all to how many ops each thread goes on, once all have said how far they were when the
+    /// time of a stonewall was over.
+    fn wear_out(&mut self) {
+        let at_wall: Option<Vec<u64>> = self.ranks.iter().map(|rank| rank.at_wall).collect();
+        let Some(most_ops) = at_wall.and_then(|all| all.into_iter().max()) else { return };
+        for rank in &mut self.ranks {
+            rank.at_wall = None;
+            rank.worker.say(&format!("{WEAR_OUT}{most_ops}"));
         }
     }
 
@@ -232,6 +246,12 @@ impl Drop for Ranks<'_> {
     }
 }
 
+impl<'a> Rank<'a> {
+    fn new(number: u32, worker: ReadyWorker<'a>, elsewhere: Option<Elsewhere>) -> Self {
+        Self { number, worker, elsewhere, heard: Heard::Nothing, at_wall: None }
+    }
+}
+
 impl Rank<'_> {
     /// Its spec as one of `count`. Processors, users and devices are named as they are here, which
     /// says nothing of another host.
@@ -258,9 +278,15 @@ impl Rank<'_> {
         Ok(())
     }
 
-    /// Hears one line: that its work is durable, which is said once, or its result.
+    /// Hears one line: how far it was when the time of a stonewall was over, that its work is
+    /// durable, which is said once, or its result.
     fn hear(&mut self) -> Result<(), WorkerFailure> {
-        self.heard = match (&self.heard, self.worker.hear()?) {
+        let says = self.worker.hear()?;
+        if let (Heard::Nothing, WorkerSays::Stonewall { most_ops }) = (&self.heard, &says) {
+            self.at_wall = Some(*most_ops);
+            return Ok(());
+        }
+        self.heard = match (&self.heard, says) {
             (Heard::Nothing, WorkerSays::Durable) => Heard::Durable,
             (_, WorkerSays::Done(report)) => Heard::Done(report),
             (_, other) => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),

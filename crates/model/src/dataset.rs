@@ -7,7 +7,6 @@ mod draw;
 
 pub use draw::{Curve, Distribution, Draw, mix};
 
-use crate::state::DatasetState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +57,6 @@ impl Dataset {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.draw_sizes().sum(0..self.files, |size_bytes| size_bytes)
-    }
-
-    /// Bytes of contents after what phases have made of the files.
-    #[must_use]
-    pub fn bytes_in(&self, state: &DatasetState) -> u64 {
-        self.draw_sizes().sum(0..self.files, |size_bytes| state.size_bytes(size_bytes))
     }
 
     /// Whether all files have one size.

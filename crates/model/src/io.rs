@@ -31,6 +31,12 @@ pub struct Io {
     /// late is not left out. Absent: each op begins when the one before it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<u32>,
+    /// How long all threads, those of all ranks, work by the clock, ns (stonewall). Then each goes
+    /// on to the largest number of ops that one of them had done by then, so that all have made the
+    /// same (wear-out), and the phase ends. The dataset says how much there is at most. Absent: all
+    /// of it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall_ns: Option<u64>,
     /// Number of ops of a random phase, over all threads; absent: each block once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
@@ -50,6 +56,7 @@ impl Default for Io {
             sharing: Sharing::Own,
             shift: 0,
             rate: None,
+            stonewall_ns: None,
             ops: None,
             rwmixread_percent: 50,
         }
@@ -136,7 +143,9 @@ mod tests {
     #[test]
     fn what_older_versions_did_not_know_is_not_written() {
         let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
-        assert!(["ranks", "shift", "rate"].iter().all(|key| one.get(key).is_none()));
+        assert!(
+            ["ranks", "shift", "rate", "stonewall_ns"].iter().all(|key| one.get(key).is_none())
+        );
         let read = serde_json::from_value::<Io>(one).unwrap();
         assert_eq!((read.ranks, read.shift, read.rate), (1, 0, None));
     }

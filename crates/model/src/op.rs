@@ -371,7 +371,13 @@ const fn big(op: Op, name: &'static str) -> OpInfo {
 
 /// Calls at random places of large files.
 const fn random(op: Op, name: &'static str) -> OpInfo {
-    OpInfo { count: Count::Blocks, bs: SMALL_CALL, rate: RateKind::Ops, ..big(op, name) }
+    OpInfo {
+        count: Count::Blocks,
+        bs: SMALL_CALL,
+        refuses: wants_all_files,
+        rate: RateKind::Ops,
+        ..big(op, name)
+    }
 }
 
 /// Calls that write at random places of large files.
@@ -395,6 +401,12 @@ const fn other(op: Op, name: &'static str) -> OpInfo {
 fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
     let refusal = ("finds files that were truncated", "put it before the truncation");
     (!state.is_whole()).then_some(refusal)
+}
+
+/// Of ops that draw their places from the whole dataset.
+fn wants_all_files(state: &DatasetState) -> Option<Refusal> {
+    let refusal = ("draws from all files, and a stonewall cuts them", "leave the stonewall out");
+    state.reached.map(|_| refusal).or_else(|| wants_whole_files(state))
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
@@ -557,7 +569,7 @@ pub const OPS: [OpInfo; 27] = [
         writes: true,
         changes_file: true,
         ordered: false,
-        refuses: wants_whole_files,
+        refuses: wants_all_files,
         effect: Effect::RewriteEachCycle,
         rewrites: Rewrites::Cycles,
         cold: ColdNeed::Nothing,
@@ -682,6 +694,12 @@ impl Op {
             self.creates() || (self.changes_dirs() && self.info().effect == Effect::Nothing);
         let divides = !matches!(self.info().count, Count::Blocks | Count::Cycles | Count::Unknown);
         divides && !makes
+    }
+
+    /// Whether it can end by the clock, with as much made by each thread (a stonewall).
+    #[must_use]
+    pub fn takes_stonewall(self) -> bool {
+        matches!(self, Self::Create | Self::BigWrite)
     }
 
     /// Whether threads can divide the work in that way.

@@ -2,10 +2,10 @@
 
 use crate::cycle::Cycle;
 use crate::dataset::Dataset;
-use crate::io::Io;
+use crate::io::{Io, Sharing};
 use crate::job::{Job, Source};
 use crate::op::{Count, Op};
-use crate::state::DatasetState;
+use crate::state::{DatasetState, Reached};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,13 +33,17 @@ pub struct Workload {
 
 impl Workload {
     /// The workload with its timed phases in so many ranks, each of which has the threads that the
-    /// workload names (of a rank, where it names ranks itself).
+    /// workload names (of a rank, where it names ranks itself). Where each thread writes a file of
+    /// its own up to a stonewall, there are as many files.
     #[must_use]
     pub fn in_ranks(mut self, ranks: u32) -> Self {
         for phase in self.phases.iter_mut().filter(|phase| phase.timed) {
             let threads_each = phase.io.threads / phase.io.ranks.max(1);
             phase.io.threads = threads_each.max(1).saturating_mul(ranks);
             phase.io.ranks = ranks;
+        }
+        if let Some(phase) = self.phases.iter().find(|phase| phase.has_file_a_thread()) {
+            self.dataset.files = phase.io.threads.into();
         }
         self
     }
@@ -48,6 +52,13 @@ impl Workload {
     #[must_use]
     pub fn state_before(&self, phase: usize) -> DatasetState {
         self.phases.iter().take(phase).fold(DatasetState::default(), |state, p| p.leaves(state))
+    }
+
+    /// Whether a stonewall, of this phase or of one before it, decides how many ops phase number
+    /// `phase` has: then lengths and sums of two trials are not of the same work.
+    #[must_use]
+    pub fn is_cut(&self, phase: usize) -> bool {
+        self.state_before(phase + 1).reached.is_some()
     }
 }
 
@@ -104,6 +115,13 @@ impl Phase {
         Self { cycle: Some(cycle), ..Self::new(name, Op::Cycle, bs_bytes) }
     }
 
+    /// Whether each thread writes one file of its own up to a stonewall.
+    #[must_use]
+    pub fn has_file_a_thread(&self) -> bool {
+        let is_own = self.io.sharing == Sharing::Own;
+        self.op.is_big() && self.io.stonewall_ns.is_some() && is_own
+    }
+
     /// Ops of the phase over `dataset`.
     #[must_use]
     pub fn count(&self, dataset: &Dataset) -> u64 {
@@ -125,11 +143,38 @@ impl Phase {
         }
     }
 
-    /// What the phase makes of a dataset that it finds in `state`.
+    /// What the phase makes of a dataset that it finds in `state`; with a stonewall, the most.
     #[must_use]
     pub fn leaves(&self, state: DatasetState) -> DatasetState {
+        self.leaves_at(state, u64::MAX)
+    }
+
+    /// What the phase makes of a dataset that it finds in `state`, where each of its threads did
+    /// `each_ops` ops, or all it had, because of a stonewall.
+    #[must_use]
+    pub fn leaves_at(&self, state: DatasetState, each_ops: u64) -> DatasetState {
         let cycles = self.cycle.as_ref().map_or(0, |cycle| cycle.cycles);
-        self.op.info().effect.after(state, self.bs_bytes, cycles)
+        let after = self.op.info().effect.after(state, self.bs_bytes, cycles);
+        DatasetState { reached: self.reach(each_ops).or(after.reached), ..after }
+    }
+
+    /// How far so many ops of each thread come.
+    fn reach(&self, each_ops: u64) -> Option<Reached> {
+        self.io.stonewall_ns?;
+        let threads = self.io.threads.max(1);
+        let is_own = self.io.sharing == Sharing::Own;
+        Some(match (self.op.is_big(), is_own) {
+            (true, _) => {
+                let calls = if is_own { 1 } else { u64::from(threads) };
+                let step_bytes = calls.saturating_mul(self.bs_bytes).max(1);
+                // In whole calls, also where it is not known how many.
+                Reached::Bytes { most_bytes: step_bytes * each_ops.min(u64::MAX / step_bytes) }
+            }
+            (false, true) => Reached::Files { runs: threads, each: each_ops },
+            (false, false) => {
+                Reached::Files { runs: 1, each: each_ops.saturating_mul(threads.into()) }
+            }
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::outcome::OpError;
 use crate::sample::LatencyHistogram;
-use crate::worker::{FindReport, ThreadReport, WorkerReport, WorkerUsage};
+use crate::worker::{FindReport, StonewallReport, ThreadReport, WorkerReport, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,9 @@ pub struct RankReport {
     pub ops: u64,
     /// Bytes that its calls moved.
     pub asked_bytes: u64,
+    /// Where its threads were when the time of a stonewall was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<StonewallReport>,
     /// Processor time and faults.
     pub usage: WorkerUsage,
     /// Latency of every op of its.
@@ -121,6 +124,10 @@ pub fn merge(heard: Vec<HeardRank>) -> (WorkerReport, Vec<RankReport>) {
         cpu_ns: cpu.sum(),
         counters: last.and_then(|one| one.report.counters.clone()),
         find: heard.iter().filter_map(|one| one.report.find).reduce(FindReport::with),
+        stonewall: heard
+            .iter()
+            .filter_map(|one| one.report.stonewall)
+            .reduce(StonewallReport::with),
         ..WorkerReport::default()
     };
     let since = |at_ns: u64| at_ns.saturating_sub(start_ns);
@@ -134,6 +141,7 @@ pub fn merge(heard: Vec<HeardRank>) -> (WorkerReport, Vec<RankReport>) {
         clock: one.clock,
         ops: one.report.ops,
         asked_bytes: one.report.asked_bytes,
+        stonewall: one.report.stonewall,
         usage: one.report.usage,
         latency: one.report.latency,
         error: one.report.error,

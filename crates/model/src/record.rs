@@ -15,7 +15,9 @@ use crate::phase::{Order, Phase};
 use crate::rank::RankReport;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
-use crate::worker::{FindReport, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
+use crate::worker::{
+    FindReport, ProgramReport, StonewallReport, ThreadReport, VerifyReport, WorkerUsage,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -266,6 +268,9 @@ pub struct PhaseRecord {
     /// What a walk of the tree has found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find: Option<FindReport>,
+    /// Where it was when the time of its stonewall was over, where it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<StonewallReport>,
     /// Why it ended early.
     pub error: Option<OpError>,
     /// How long after `durable` the counters of its window were read; absent where that is not
@@ -338,6 +343,7 @@ impl PhaseRecord {
             cycles: None,
             account: None,
             find: None,
+            stonewall: None,
             error: None,
             counters_late_ns: None,
             task_cpu: None,

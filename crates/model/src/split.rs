@@ -7,6 +7,7 @@ use crate::dataset::Dataset;
 use crate::io::{Io, Sharing};
 use crate::op::Op;
 use crate::phase::Phase;
+use crate::state::{DatasetState, Reached};
 use std::ops::Range;
 
 /// Where piece `thread` of `threads` begins in `all`.
@@ -52,6 +53,40 @@ impl Dataset {
             None => self.files_per_dir().saturating_mul(dir).min(self.files),
         };
         (0..=threads).map(|thread| first_file(piece(self.dirs, thread, threads))).collect()
+    }
+
+    /// The numbers of the files that are there, in order: all, unless a phase with a stonewall made
+    /// them.
+    #[must_use]
+    pub fn files_in(&self, state: &DatasetState) -> Vec<Range<u64>> {
+        let Some(Reached::Files { runs, each }) = state.reached else {
+            return std::iter::once(0..self.files).collect();
+        };
+        let cuts = if runs <= 1 { vec![0, self.files] } else { self.own_cuts(runs.into()) };
+        let of_run = |cut: &[u64]| cut[0]..cut[1].min(cut[0].saturating_add(each));
+        cuts.windows(2).map(of_run).filter(|files| !files.is_empty()).collect()
+    }
+
+    /// Bytes of contents after what phases have made of the files.
+    #[must_use]
+    pub fn bytes_in(&self, state: &DatasetState) -> u64 {
+        let sizes = self.draw_sizes();
+        let of = |files| sizes.sum(files, |size_bytes| state.size_bytes(size_bytes));
+        self.files_in(state).into_iter().map(of).sum()
+    }
+
+    /// How many files are there.
+    #[must_use]
+    pub fn count_in(&self, state: &DatasetState) -> u64 {
+        self.files_in(state).iter().map(|files| files.end - files.start).sum()
+    }
+
+    /// A dataset of as many files as are there, none longer than they were made: where only numbers
+    /// and bytes matter.
+    #[must_use]
+    pub fn as_reached(&self, state: &DatasetState) -> Self {
+        let size_bytes = self.size_bytes.min(state.most_made_bytes());
+        Self { files: self.count_in(state), size_bytes, ..self.clone() }
     }
 
     /// Ops of the thread of `phase` that has the fewest: 0 where one has nothing to do. Adds up all

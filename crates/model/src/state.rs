@@ -33,6 +33,29 @@ pub struct DatasetState {
     /// Bytes of the extended attribute of each file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_bytes: Option<u64>,
+    /// How far the phase came that made the files and had a stonewall; absent: all were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
+}
+
+/// What a phase with a stonewall has made of the dataset, where every thread went on to the same
+/// number of ops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Reached {
+    /// Of each run of leaf directories (see [`crate::dataset::Dataset::own_cuts`]) the first files
+    /// are there; 1 run is all of them.
+    Files {
+        /// Runs of leaf directories: one a thread that had some of its own.
+        runs: u32,
+        /// Files of each, where it has so many.
+        each: u64,
+    },
+    /// All files are there, and none was made longer than this.
+    Bytes {
+        /// Longest that a file was made.
+        most_bytes: u64,
+    },
 }
 
 impl Default for DatasetState {
@@ -47,6 +70,7 @@ impl Default for DatasetState {
             linked: false,
             symlinked: false,
             attribute_bytes: None,
+            reached: None,
         }
     }
 }
@@ -56,8 +80,30 @@ impl DatasetState {
     #[inline(always)]
     #[must_use]
     pub fn size_bytes(&self, created_bytes: u64) -> u64 {
-        let size_bytes = created_bytes.saturating_add(self.appended_bytes);
+        let made_bytes = created_bytes.min(self.most_made_bytes());
+        let size_bytes = made_bytes.saturating_add(self.appended_bytes);
         self.truncated_bytes.map_or(size_bytes, |most_bytes| size_bytes.min(most_bytes))
+    }
+
+    /// No file was made longer than this.
+    #[must_use]
+    pub fn most_made_bytes(&self) -> u64 {
+        match self.reached {
+            Some(Reached::Bytes { most_bytes }) => most_bytes,
+            _ => u64::MAX,
+        }
+    }
+
+    /// Whether every file that was cut to a length, or was not written further, ends at a multiple
+    /// of `unit_bytes`.
+    #[must_use]
+    pub fn ends_at(&self, unit_bytes: u64) -> bool {
+        let made_bytes = match self.reached {
+            Some(Reached::Bytes { most_bytes }) => most_bytes,
+            _ => 0,
+        };
+        let cut_bytes = self.truncated_bytes.unwrap_or(0);
+        [made_bytes, cut_bytes].iter().all(|bytes| bytes.is_multiple_of(unit_bytes))
     }
 
     /// Whether every file is as long as it was made, or longer.
@@ -150,6 +196,21 @@ mod tests {
         assert_eq!([0, 50].map(|created| state.size_bytes(created)), [110, 130]);
         let state = Effect::Truncate.after(Effect::Truncate.after(state, 0, 0), 500, 0);
         assert_eq!([0, 50].map(|created| state.size_bytes(created)), [0, 0]);
+    }
+
+    #[test]
+    fn what_a_stonewall_has_cut_is_cut_before_what_follows() {
+        let reached = Some(Reached::Bytes { most_bytes: 70 });
+        let state = DatasetState { reached, ..DatasetState::default() };
+        assert_eq!([50, 100].map(|made| state.size_bytes(made)), [50, 70]);
+        let state = Effect::Append.after(state, 10, 0);
+        assert_eq!([50, 100].map(|made| state.size_bytes(made)), [60, 80]);
+        let state = Effect::Truncate.after(state, 75, 0);
+        assert_eq!([50, 100].map(|made| state.size_bytes(made)), [60, 75]);
+        assert!(state.ends_at(5) && !state.ends_at(7));
+        let files = Some(Reached::Files { runs: 2, each: 3 });
+        let text = serde_json::to_string(&DatasetState { reached: files, ..state }).unwrap();
+        assert!(text.contains(r#""reached":{"files":{"runs":2,"each":3}}"#), "{text}");
     }
 
     #[test]

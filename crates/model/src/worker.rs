@@ -18,7 +18,8 @@ use std::path::PathBuf;
 ///
 /// The executor writes it as one line of JSON to the worker's standard input. The worker prepares
 /// everything (buffers, order, memory), answers [`WorkerSays::Ready`], waits for a line `go`, and
-/// answers [`WorkerSays::Done`]. Before `go`, and after the answer, a line `canary` is answered by
+/// answers [`WorkerSays::Done`]; a rank of a phase with a stonewall says [`WorkerSays::Stonewall`]
+/// in between. Before `go`, and after the answer, a line `canary` is answered by
 /// [`WorkerSays::Canary`], and a list of [`CounterFile`]s by another [`WorkerSays::Ready`]. All
 /// paths are relative to `root`, which is opened but not read before `go`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -169,6 +170,9 @@ pub struct JobTask {
     pub latency: bool,
 }
 
+/// What the line begins with that answers [`WorkerSays::Stonewall`]; the number follows.
+pub const WEAR_OUT: &str = "wear-out ";
+
 /// A line from the worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -188,6 +192,13 @@ pub enum WorkerSays {
     Canary {
         /// What it took.
         elapsed_ns: u64,
+    },
+    /// The time of a stonewall is over for all threads of a rank, or each is at its end: how many
+    /// ops the one of them has done that has done the most. The answer is a line `wear-out N`: what
+    /// that is over all ranks.
+    Stonewall {
+        /// The number.
+        most_ops: u64,
     },
     /// What the phase did is durable, and the counters of that moment have been read; the report
     /// follows.
@@ -268,6 +279,9 @@ pub struct WorkerReport {
     /// What a walk of the tree has found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find: Option<FindReport>,
+    /// Where it was when the time of its stonewall was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<StonewallReport>,
     /// Task clock of the worker, of all its threads and of the programs that it waited for, from
     /// the first clock read to `durable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -275,6 +289,36 @@ pub struct WorkerReport {
     /// Counters as they were when it was durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<CounterTexts>,
+}
+
+/// A phase with a stonewall at the end of that time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct StonewallReport {
+    /// Whether a thread was still at work then. Else all was done before, and nothing was cut.
+    pub reached: bool,
+    /// Ops that all threads together had done by then.
+    pub ops: u64,
+    /// Bytes that these had moved.
+    pub asked_bytes: u64,
+    /// Ops of the thread that had done the fewest, with the one under way.
+    pub fewest_ops: u64,
+    /// Ops to which each thread went on, unless its share ended before: of the thread that had done
+    /// the most, with the one under way.
+    pub each_ops: u64,
+}
+
+impl StonewallReport {
+    /// Two ranks of one phase.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            reached: self.reached || other.reached,
+            ops: self.ops.saturating_add(other.ops),
+            asked_bytes: self.asked_bytes.saturating_add(other.asked_bytes),
+            fewest_ops: self.fewest_ops.min(other.fewest_ops),
+            each_ops: self.each_ops.max(other.each_ops),
+        }
+    }
 }
 
 /// One thread of a phase.

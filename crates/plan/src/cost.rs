@@ -307,7 +307,10 @@ fn phase_cost(
     let paced_ns = phase.io.rate.map_or(0.0, |rate| {
         ops * 1e9 / (f64::from(rate.max(1)) * f64::from(phase.io.threads.max(1)))
     });
-    (work_ns.max(paced_ns), source)
+    // With a stonewall it is the work of about twice the time at most: the wear-out is of no
+    // thread's own making.
+    let most_ns = phase.io.stonewall_ns.map_or(f64::INFINITY, |wall_ns| 2.0 * wall_ns as f64);
+    (work_ns.max(paced_ns).min(most_ns), source)
 }
 
 /// Whether what is written stays in memory.

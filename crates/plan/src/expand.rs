@@ -16,7 +16,7 @@ use crate::ranks;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::scaled;
+use crate::workload::{scaled, with_stonewall};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
@@ -64,6 +64,10 @@ pub fn expand(
     label(&mut contenders, &varies);
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
+    let workloads = match &overrides.stonewall {
+        Some(text) => with_stonewall(workloads, text)?,
+        None => workloads,
+    };
     let workloads = ranks::spread(&experiment.factors, &mut contenders, workloads)?;
     check_capacity(&experiment, &contenders, &workloads, rules, &mut not_run)?;
     let run = &experiment.run;

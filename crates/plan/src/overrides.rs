@@ -40,6 +40,8 @@ pub struct Overrides {
     pub crash_runs: Option<u32>,
     /// `--scale`: above 0, up to 100.
     pub scale: Option<f64>,
+    /// `--stonewall`: `300s`, for every phase that has one.
+    pub stonewall: Option<String>,
     /// Levels of factors by their keys, each a comma list: `64M,none`.
     pub levels: BTreeMap<&'static str, String>,
     /// `--compare`: `returned`, `durable`, `drained`.

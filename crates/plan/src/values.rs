@@ -250,6 +250,12 @@ impl<'de, T: Text> Deserialize<'de> for Read<T> {
     }
 }
 
+impl Get<Option<u64>> for Read<Duration> {
+    fn get(&self) -> Option<u64> {
+        Some(self.0)
+    }
+}
+
 inline_schema!([T: Text] Read<T>, |generator| generator.subschema_for::<String>());
 
 /// Kinds of text and their readers.

@@ -149,6 +149,30 @@ pub(crate) fn with_ranks(
     Ok(spread)
 }
 
+/// The workloads with another time for each phase that ends by the clock.
+pub(crate) fn with_stonewall(
+    mut workloads: Vec<Workload>,
+    text: &str,
+) -> Result<Vec<Workload>, PlanError> {
+    let place = Span::Option("--stonewall");
+    let wall_ns = crate::text::nanos(text, &place)?;
+    let phases = workloads.iter_mut().flat_map(|work| &mut work.phases);
+    let walls: Vec<_> = phases.filter_map(|phase| phase.io.stonewall_ns.as_mut()).collect();
+    if walls.is_empty() {
+        let remedy = "leave it out, or use one that has a stonewall, such as io500-like";
+        return Err(PlanError::new(&place, "no phase ends by the clock", remedy));
+    }
+    walls.into_iter().for_each(|own_ns| *own_ns = wall_ns);
+    for workload in &workloads {
+        for (number, phase) in workload.phases.iter().enumerate() {
+            if phase.io.stonewall_ns.is_some() {
+                mixes::check(workload, number, &io::Spans::all(&place))?;
+            }
+        }
+    }
+    Ok(workloads)
+}
+
 /// Files and sizes may be absent only where every phase is about directories.
 fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
     if workload.phases.iter().all(|phase| phase.op.is_about_dirs()) && workload.dataset.files == 0 {

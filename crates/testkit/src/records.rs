@@ -382,6 +382,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         cycles: planned.cycle.as_ref().map(cycles),
         account: None,
         find: None,
+        stonewall: None,
         error: None,
         counters_late_ns: None,
         task_cpu: None,

@@ -11,6 +11,10 @@
 //! files is what is to be read when the phase is durable; it is answered by another
 //! [`WorkerSays::Ready`].
 //!
+//! A rank of a phase with a stonewall says [`WorkerSays::Stonewall`] when the time is over for all
+//! its threads; the line `wear-out N` then says to how many ops each goes on. Both are spoken by a
+//! thread of the phase.
+//!
 //! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
 //! (directories, a source, a hook) and fails is `Refused`, with what failed.
 //!
@@ -28,16 +32,18 @@ use fsarena_engine::phase::Prepared;
 use fsarena_engine::resident::hold_mapped_files;
 use fsarena_engine::resources::become_user;
 use fsarena_engine::root::{Root, make_dirs};
+use fsarena_engine::stonewall::OtherRanks;
 use fsarena_engine::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::cycle::CycleEvent;
 use fsarena_model::job::{By, Source};
-use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
+use fsarena_model::work::{Dataset, Task, UserIds, WEAR_OUT, WorkerSays, WorkerSpec};
 use fsarena_process::child::enter_mounts_of;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The conversation broke down.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +104,10 @@ enum Ready {
 /// # Errors
 /// When the other side cannot be read or written. A task that cannot be done is an answer
 /// ([`WorkerSays::Refused`]), not an error.
-pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<(), WorkerError> {
+pub fn worker_main(
+    mut input: impl BufRead + Send,
+    mut output: impl Write + Send,
+) -> Result<(), WorkerError> {
     let Some(line) = next_line(&mut input)? else { return Ok(()) };
     let refused = |refusal: Refusal| WorkerSays::Refused(refusal.to_string());
     let (mut root, ready) = match prepare(&line) {
@@ -122,14 +131,10 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
         };
         send(&mut output, &says)?;
     }
-    let mut sent = Ok(());
-    let mut on_event = |event| {
-        if sent.is_ok() {
-            sent = send(&mut output, &WorkerSays::CycleEvent(event));
-        }
-    };
-    let mut answer = answer(ready, &root, &mut on_event);
-    sent?;
+    let wire = Wire::new(&mut input, &mut output);
+    let mut on_event = |event| wire.say(&WorkerSays::CycleEvent(event));
+    let mut answer = answer(ready, &root, &mut on_event, &wire);
+    wire.end()?;
     if let WorkerSays::Done(report) = &mut answer
         && report.durable_monotonic_ns.is_some()
         && report.cycles.is_none()
@@ -150,11 +155,60 @@ fn canary() -> WorkerSays {
     WorkerSays::Canary { elapsed_ns: canary_ns() }
 }
 
+/// Both directions, as the work itself needs them: by any of its threads.
+struct Wire<'a, I, O>(Mutex<Ends<'a, I, O>>);
+
+struct Ends<'a, I, O> {
+    input: &'a mut I,
+    output: &'a mut O,
+    /// The first failure; nothing is said after it.
+    said: Result<(), WorkerError>,
+}
+
+impl<'a, I: BufRead, O: Write> Wire<'a, I, O> {
+    fn new(input: &'a mut I, output: &'a mut O) -> Self {
+        Self(Mutex::new(Ends { input, output, said: Ok(()) }))
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Ends<'a, I, O>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn say(&self, says: &WorkerSays) {
+        let mut ends = self.ends();
+        if ends.said.is_ok() {
+            ends.said = send(ends.output, says);
+        }
+    }
+
+    /// # Errors
+    /// The first failure to say something.
+    fn end(self) -> Result<(), WorkerError> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).said
+    }
+}
+
+impl<I: BufRead + Send, O: Write + Send> OtherRanks for Wire<'_, I, O> {
+    fn say_most(&self, most_ops: u64) {
+        self.say(&WorkerSays::Stonewall { most_ops });
+    }
+
+    fn hear_most(&self) -> Option<u64> {
+        let line = next_line(self.ends().input).ok().flatten()?;
+        line.trim_end().strip_prefix(WEAR_OUT)?.trim_start().parse().ok()
+    }
+}
+
 /// Does what comes after `go`.
-fn answer(ready: Ready, root: &Root, on_event: &mut dyn FnMut(CycleEvent)) -> WorkerSays {
+fn answer(
+    ready: Ready,
+    root: &Root,
+    on_event: &mut dyn FnMut(CycleEvent),
+    others: &dyn OtherRanks,
+) -> WorkerSays {
     let done = |report| WorkerSays::Done(Box::new(report));
     match ready {
-        Ready::Phase(mut prepared) => done(prepared.run_with_events(root, on_event)),
+        Ready::Phase(mut prepared) => done(prepared.run_beside(root, on_event, Some(others))),
         Ready::Fio(fio) => done(fio.run(root)),
         Ready::Job(job) => done(job.run(root)),
         Ready::Tree(mut tree) => done(tree.run(root)),

@@ -92,6 +92,12 @@ pub struct RunArgs {
     // Not by clap's `env`: --resume would be refused wherever the variable is set.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub image_dir: Option<PathBuf>,
+    /// How long phases work that end by the clock: 300s.
+    ///
+    /// In place of the times that the workload names for them (stonewall). Then every thread goes
+    /// on to the largest number of ops that one of them had done.
+    #[arg(long, value_name = "TIME", help_heading = WHAT, hide_short_help = true)]
+    pub stonewall: Option<String>,
     /// Hosts on which the ranks work, by ssh: a,b,c or a file.
     ///
     /// Separated by commas, or a file with one on each line. --on names a directory of a file
@@ -214,7 +220,8 @@ pub struct RunArgs {
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap",
             "crash_runs", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "kernel", "dry_run", "install_tools", "title",
+            "image_dir", "user", "cpus", "stonewall",
+            "kernel", "dry_run", "install_tools", "title",
         ]
     )]
     pub resume: Option<String>,

@@ -140,6 +140,7 @@ pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
     if let Some(parent) = parent {
         fsarena_process::child::death_signal(parent).context("death signal")?;
     }
-    fsarena_worker::worker_main(std::io::stdin().lock(), std::io::stdout().lock())?;
+    let input = std::io::BufReader::new(std::io::stdin());
+    fsarena_worker::worker_main(input, std::io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 //! The first op of a file holds its open, the last its close and what is synced before it. Where
 //! threads share the files, each does its part of every file, by offset.
 
-use super::file_loop::{LoopEnv, Parents, settle_after};
+use super::file_loop::{LoopEnv, Parents, close_early, settle_after};
 use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
@@ -94,6 +94,13 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
             }
             recorder.end_op();
             if stopped {
+                return tally;
+            }
+            if recorder.is_over() {
+                if offset < end {
+                    let closed = settle_after(env.backend, shape.fsync, file, Ok(0));
+                    close_early(&mut tally, shape.parents.after(env.backend, names, closed));
+                }
                 return tally;
             }
         }

@@ -51,6 +51,14 @@ pub(super) fn settle_after<B: Backend>(
     close_after(backend, file, outcome)
 }
 
+/// A file was closed after the last op in it, which ended before its end.
+#[cold]
+pub(super) fn close_early(tally: &mut Tally, closed: Result<usize, Failure>) {
+    if let Err(failure) = closed {
+        tally.failure = Some(failure);
+    }
+}
+
 /// fsync of the directory of a file or directory, as failures name it: the path is the op's.
 pub(crate) const SYNC_PARENT: &str = "fsync of the directory that holds";
 
@@ -126,7 +134,7 @@ pub(super) fn each_file<B: Backend, R: Recorder, W: FileOrder>(
             break;
         }
         recorder.end_op();
-        if env.barrier.is_stopped() {
+        if env.barrier.is_stopped() || recorder.is_over() {
             break;
         }
     }

@@ -4,7 +4,7 @@
 //! thread in a file holds its open, the last its close and what is synced before it. Each thread
 //! may be the one that makes the file: they do not wait for each other.
 
-use super::file_loop::{LoopEnv, Parents, settle_after};
+use super::file_loop::{LoopEnv, Parents, close_early, settle_after};
 use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
@@ -89,6 +89,13 @@ fn each_block<B: Backend, R: Recorder, W: FileOrder>(
             }
             recorder.end_op();
             if stopped {
+                return tally;
+            }
+            if recorder.is_over() {
+                if offset < size_bytes {
+                    let closed = settle_after(env.backend, shape.fsync, file, Ok(0));
+                    close_early(&mut tally, shape.parents.after(env.backend, names, closed));
+                }
                 return tally;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use fsarena_model::dataset::Distribution;
+use fsarena_model::work::DatasetState;
 use fsarena_model::work::Io;
 use fsarena_model::work::Op;
 use proptest::prelude::*;
@@ -252,5 +253,68 @@ proptest! {
             _ => phase.count(&dataset),
         };
         prop_assert_eq!(all.len() as u64, wanted);
+    }
+
+    /// What a stonewall leaves is what the first ops of each thread made, and later threads,
+    /// however many there are, have all of that and nothing else.
+    #[test]
+    fn shares_are_of_what_a_stonewall_left(
+        files in 1u64..300, dirs in 1u64..30, makers in 1u32..9, shared_makers: bool,
+        each_ops in 0u64..60, threads in 1u32..9, shared: bool, op in 0usize..Op::ALL.len(),
+        shift in 0u32..9,
+    ) {
+        let sharing = |shared| if shared { Sharing::Shared } else { Sharing::Own };
+        let dataset = Dataset::uniform(files, 5000, dirs);
+        let mut create = phase(Op::Create, makers, sharing(shared_makers));
+        create.io.stonewall_ns = Some(1);
+        prop_assume!(enough(&dataset, &create).is_ok());
+        let state = create.leaves_at(DatasetState::default(), each_ops);
+        let there = dataset.files_in(&state);
+        let mut made: Vec<u64> = Vec::new();
+        for share in shares(&dataset, &create) {
+            let Share::Files(share) = share else { panic!("{share:?}") };
+            let own = (0..share.count).map(|k| u64::from(share.file(k)));
+            made.extend(own.take(usize::try_from(each_ops).unwrap()));
+        }
+        made.sort_unstable();
+        let found: Vec<u64> = there.iter().cloned().flatten().collect();
+        prop_assert_eq!(&made, &found);
+        prop_assert_eq!(dataset.count_in(&state), made.len() as u64);
+        prop_assert_eq!(dataset.bytes_in(&state), 5000 * made.len() as u64);
+
+        let op = Op::ALL[op];
+        let mut later = phase(op, threads, sharing(shared));
+        later.io.shift = if op.takes_shift() { shift % threads } else { 0 };
+        prop_assume!(op.takes_sharing(sharing(shared)) && enough(&dataset, &later).is_ok());
+        let mut met: Vec<u64> = Vec::new();
+        for share in shares(&dataset, &later) {
+            let (share, which) = share.among(&there);
+            let own = match share {
+                Share::Files(files) => files,
+                Share::Parts(part) => part.files,
+                Share::Find(share) => share.files,
+                _ => continue,
+            };
+            if let Share::Find(_) = share {
+                // Only their number matters.
+                met.extend(std::iter::repeat_n(0, own.count as usize));
+                continue;
+            }
+            let which = which.unwrap_or_else(|| (0..own.count).collect());
+            prop_assert_eq!(which.len(), own.count as usize);
+            let met_here = which.into_iter().map(|k| u64::from(own.file(k)));
+            met.extend(met_here);
+        }
+        met.sort_unstable();
+        match op {
+            Op::Find => prop_assert_eq!(met.len(), made.len()),
+            op if op.is_about_dirs() || op.is_random() => prop_assert!(met.is_empty()),
+            op if op.is_big() && shared && threads > 1 => {
+                // Each thread has its part of every file.
+                met.dedup();
+                prop_assert_eq!(met, made);
+            }
+            _ => prop_assert_eq!(met, made),
+        }
     }
 }

@@ -15,6 +15,7 @@ mod full;
 mod ops;
 mod phases;
 mod ranks;
+mod stonewall;
 #[path = "../support/mod.rs"]
 mod support;
 mod uring_against_fio;

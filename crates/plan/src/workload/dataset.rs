@@ -313,7 +313,7 @@ fn at_scale(workload: &Workload, scale: f64) -> Workload {
     let set = &mut changed.dataset;
     let threads = workload.phases.iter().map(|phase| u64::from(phase.io.threads)).max();
     let threads = threads.unwrap_or(1);
-    if set.files == 1 {
+    if set.files == 1 || workload.phases.iter().any(Phase::has_file_a_thread) {
         set.size_bytes = scaled_size(workload, scale);
     } else if set.per_dir.is_some() || set.files == 0 {
         scale_dirs(set, scale, threads);

@@ -6,7 +6,7 @@
 
 use crate::error::{At, PlanError, Span};
 use crate::tree::{Table, keys};
-use crate::values::{Get, Within, Word};
+use crate::values::{Duration, Get, Read, Within, Word};
 use fsarena_model::factor;
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
 use fsarena_model::op::Op;
@@ -78,6 +78,9 @@ pub(super) struct Keys {
     /// Ops a second that each thread is to begin; latency counts from when an op is due.
     #[schemars(example = 1000)]
     rate: Option<At<Within<1, MAX_RATE>>>,
+    /// How long all threads work; then each goes on to the largest number of ops of any of them.
+    #[schemars(example = &"30 s")]
+    stonewall: Option<At<Read<Duration>>>,
     /// How many ops a random phase does.
     #[schemars(example = 10_000)]
     ops: Option<At<Within<1, MAX_OPS>>>,
@@ -109,6 +112,9 @@ impl Keys {
         let threads = io.threads.max(io.ranks);
         put.key("shift", &self.shift, &mut io.shift, |to| op.takes_shift() && to < threads);
         put.key("rate", &self.rate, &mut io.rate, |_| backend != Backend::IoUring);
+        put.key("stonewall", &self.stonewall, &mut io.stonewall_ns, |_| {
+            op.takes_stonewall() && backend == Backend::Sync
+        });
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
@@ -125,6 +131,7 @@ impl Keys {
                 "ops" => "it is for randread, randwrite and randrw",
                 "rwmixread" => "it is for randrw",
                 "rate" => "it is for blocking calls, not for io_uring",
+                "stonewall" => "it is for create and big-write by blocking calls",
                 "shift" => {
                     "it is for phases that read, stat, overwrite or delete what earlier phases \
                      made, by more threads than it says"

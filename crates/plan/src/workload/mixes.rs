@@ -9,9 +9,9 @@ use crate::error::{PlanError, Span};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::io::{Backend, Fsync, Sharing};
 use fsarena_model::op::Op;
-use fsarena_model::phase::{Phase, Workload};
+use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::state::Effect;
-use fsarena_model::units::Bytes;
+use fsarena_model::units::{Bytes, Nanos};
 
 /// Smallest logical sector of a device.
 const SECTOR_BYTES: u64 = 512;
@@ -44,6 +44,7 @@ pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checke
         let what = "a rate with io_uring: ops overlap there and have no time of their own";
         return refuse(spans.key("rate"), what.to_owned(), "use backend = \"sync\"");
     }
+    stonewall(set, phase, spans)?;
     if phase.io.threads > 1 {
         threads(set, phase, spans)?;
     }
@@ -189,10 +190,9 @@ fn direct(workload: &Workload, number: usize, spans: &Spans) -> Checked {
 pub(crate) fn is_aligned(workload: &Workload, number: usize, sector_bytes: u64) -> bool {
     let phase = &workload.phases[number];
     let state = workload.state_before(number);
-    let most_bytes = state.truncated_bytes.unwrap_or(0);
     let sizes = || {
         let odd = workload.dataset.draw_sizes().odd(sector_bytes, state.appended_bytes);
-        odd.is_none() && most_bytes.is_multiple_of(sector_bytes)
+        odd.is_none() && state.ends_at(sector_bytes)
     };
     let blocks = !phase.op.writes() || phase.op.is_random();
     phase.bs_bytes.is_multiple_of(sector_bytes) && (blocks || sizes())
@@ -217,6 +217,53 @@ fn shift(phase: &Phase, spans: &Spans) -> Checked {
     if io.shift >= io.threads {
         let what = format!("shift {} of {} thread(s)", io.shift, io.threads);
         let remedy = "use a smaller one, or more threads: `shift` has to be less than `threads`";
+        return refuse(place, what, remedy);
+    }
+    Ok(())
+}
+
+/// Longest time of a stonewall: a day.
+const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
+
+/// A phase that ends by the clock: what it leaves has to be told from one number of ops.
+fn stonewall(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
+    let (op, io) = (phase.op, &phase.io);
+    let Some(wall_ns) = io.stonewall_ns else { return Ok(()) };
+    let place = spans.key("stonewall");
+    if !(1..=MAX_STONEWALL_NS).contains(&wall_ns) {
+        let what = format!("a stonewall of {}", Nanos(wall_ns));
+        return refuse(place, what, "use more than 0 and at most 24 h: IO500 has 300 s");
+    }
+    if !op.takes_stonewall() {
+        let what = format!("a stonewall with `{}`", op.name());
+        let remedy = "it is for create and big-write; what follows them works on what they made";
+        return refuse(place, what, remedy);
+    }
+    if io.backend != Backend::Sync {
+        let what = format!("a stonewall with backend {:?}", io.backend.name());
+        return refuse(place, what, "use backend = \"sync\"");
+    }
+    if io.rate.is_some() {
+        let what = "a stonewall with a rate: the one sets the time, the other the work".to_owned();
+        return refuse(place, what, "leave one of them out");
+    }
+    if phase.order == Order::Random {
+        let what = "a stonewall in random order: what is there would follow no order".to_owned();
+        return refuse(place, what, "use order = \"sequential\"");
+    }
+    if io.fsync == Fsync::Dir {
+        let what = "a stonewall with fsync = \"dir\": which file is the last of a directory is \
+                    not known";
+        return refuse(spans.key("fsync"), what.to_owned(), "use \"op\", \"file\" or \"end\"");
+    }
+    let threads = u64::from(io.threads);
+    let files = if io.sharing == Sharing::Own { threads } else { 1 };
+    if op.is_big() && set.files != files {
+        let what = format!("a stonewall over {} big files by {threads} thread(s)", set.files);
+        let remedy = match io.sharing {
+            Sharing::Own => format!("use files = {threads}: one for each thread"),
+            _ => "use files = 1: all write it in turn".to_owned(),
+        };
         return refuse(place, what, remedy);
     }
     Ok(())

@@ -19,7 +19,7 @@ const AS_WORKER: &str = "FSARENA_TEST_AS_WORKER";
 #[test]
 fn as_worker() {
     if std::env::var_os(AS_WORKER).is_some() {
-        let input = std::io::stdin().lock();
+        let input = std::io::BufReader::new(std::io::stdin());
         // Not unwind: the harness would print.
         let code = i32::from(worker_main(input, std::io::stderr()).is_err());
         std::process::exit(code);
@@ -407,4 +407,33 @@ fn cycles_say_their_laps_and_then_their_report() {
     worker.tell("go");
     let WorkerSays::Verified(report) = worker.answer() else { panic!("no check") };
     assert_eq!((report.files, report.bad_files), (50, 0), "{report:?}");
+}
+
+/// One rank of two, which goes on to what the runner says that the other had done.
+#[test]
+fn a_rank_says_how_far_it_is_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = spec(dir.path(), Op::Create);
+    spec.dataset = Dataset::uniform(1_000_000, 300, 8);
+    let io = Io { threads: 4, ranks: 2, stonewall_ns: Some(20_000_000), ..Io::default() };
+    let phase = Phase { io, ..Phase::new("create", Op::Create, 4096) };
+    spec.task = Task::Phase { phase, seed: Seed::from_number(2), latency: true };
+    spec.rank = 1;
+    make_dirs(&spec);
+    let mut worker = Worker::start();
+    worker.give(&spec);
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    let WorkerSays::Stonewall { most_ops } = worker.answer() else { panic!("it said nothing") };
+    assert!(most_ops > 0);
+    worker.tell(&format!("wear-out {}", most_ops + 100));
+    let WorkerSays::Done(report) = worker.result() else { panic!("no report") };
+    assert_eq!(report.error, None);
+    let each: Vec<u64> = report.threads.iter().map(|thread| thread.ops).collect();
+    assert_eq!(each, [most_ops + 100; 2]);
+    let wall = report.stonewall.unwrap();
+    assert_eq!((wall.reached, wall.each_ops), (true, most_ops + 100));
+    worker.tell("canary");
+    assert!(matches!(worker.answer(), WorkerSays::Canary { .. }));
+    assert!(worker.child.wait().unwrap().success());
 }

@@ -21,7 +21,7 @@ const AS_WORKER: &str = "FSARENA_TEST_AS_WORKER";
 #[test]
 fn as_worker() {
     if std::env::var_os(AS_WORKER).is_some() {
-        let input = std::io::stdin().lock();
+        let input = std::io::BufReader::new(std::io::stdin());
         // Not unwind: the harness would print.
         std::process::exit(i32::from(worker_main(input, std::io::stderr()).is_err()));
     }

@@ -62,6 +62,7 @@ pub(super) fn overrides(
         fallback_seed: context::unix_ns() % 1_000_000_000,
         crash_runs: args.crash_runs,
         scale: args.scale,
+        stonewall: args.stonewall.clone(),
         levels,
         sample_period: args.sample_period.clone(),
         account: args.account,
