@@ -67,6 +67,8 @@ pub struct PhaseScore {
     pub written_bytes: Option<u64>,
     /// Latency that 99 % of the ops stayed below; only where it was asked for.
     pub p99_ns: Option<u64>,
+    /// Ops that were completed; absent where an older version stored it.
+    pub ops: Option<u64>,
     /// What the machine was like meanwhile.
     pub covariates: Covariates,
 }
@@ -156,6 +158,13 @@ impl From<&MemoryRecord> for MemoryKind {
 }
 
 impl PhaseScore {
+    /// The length of an op by one of the clocks, ns.
+    #[must_use]
+    pub fn per_op_ns(&self, clock: Clock) -> Option<f64> {
+        let ops = self.ops.filter(|ops| *ops > 0)?;
+        Some(self.clock_ns(clock)? as f64 / ops as f64)
+    }
+
     /// The length by one of the clocks.
     #[must_use]
     pub fn clock_ns(&self, clock: Clock) -> Option<u64> {
@@ -212,6 +221,7 @@ impl TrialScore {
                 steal_ns,
                 written_bytes: phase.counter(Window::Unmounted, WRITTEN),
                 p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
+                ops: Some(phase.compared_ops()),
                 covariates: Covariates::from_phase(phase),
             }
         });

@@ -155,11 +155,22 @@ pub enum Metric {
     Written,
     /// The latency that 99 % of the ops stay below.
     P99,
+    /// Length of the phase by the question's clock ÷ its ops: where a stonewall decides how many
+    /// ops there are.
+    PerOp,
 }
 
-names!(Metric.name { Time = "time", Cpu = "cpu", Written = "written", P99 = "p99" });
+names!(Metric.name {
+    Time = "time", Cpu = "cpu", Written = "written", P99 = "p99", PerOp = "per-op",
+});
 
 impl Metric {
+    /// Whether it is how long the work of a phase takes.
+    #[must_use]
+    pub fn is_length(self) -> bool {
+        matches!(self, Self::Time | Self::PerOp)
+    }
+
     /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
     /// bytes): no spread smaller than that is believed. 100 ns for reading a clock on both sides
     /// of a call; one tick of `/proc/stat` (10 ms); a sector.
@@ -169,6 +180,8 @@ impl Metric {
             Self::Time => 100.0,
             // A bucket of the histogram is up to 1 ÷ 64 of its lower end wide.
             Self::P99 => (value / 64.0).max(100.0),
+            // The clock is read once a phase, which a stonewall makes far longer than 100 ms.
+            Self::PerOp => value * 1e-6,
             Self::Cpu => 10_000_000.0,
             Self::Written => 512.0,
         }

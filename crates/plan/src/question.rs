@@ -12,7 +12,8 @@ use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::verdict::{Metric, Question};
 
 const EXAMPLE: &str = "write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, \
-                       and :cpu, :written, :p99 or :time:returned may follow";
+                       and :cpu, :written, :p99, :per-op or :time:returned may \
+                       follow";
 /// Names of questions that an error lists at most.
 const LISTED: usize = 12;
 
@@ -55,27 +56,31 @@ pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern,
 /// The clock that a metric goes up to, where the time goes up to `compare`.
 fn clock_of(metric: Metric, compare: Clock) -> Clock {
     match metric {
-        Metric::Time => compare,
+        Metric::Time | Metric::PerOp => compare,
         Metric::Cpu => Clock::Durable,
         Metric::Written => Clock::Drained,
         Metric::P99 => Clock::Returned,
     }
 }
 
-/// Whether a phase has such a figure: a program that does the work has no ops of its own to time,
-/// and how long a phase takes whose ops come at a set rate says nothing of the file system.
-fn has(metric: Metric, phase: &Phase) -> bool {
+/// Whether phase number `at` has such a figure: a program that does the work has no ops of its own
+/// to time, how long a phase takes whose ops come at a set rate says nothing of the file system,
+/// and where a stonewall decides how many ops there are, sums over them are not of the same work.
+fn has(metric: Metric, work: &Workload, at: usize) -> bool {
+    let phase = &work.phases[at];
     let by_program = phase.job.as_ref().is_some_and(|job| job.by == By::Program);
     match metric {
         Metric::P99 => !by_program,
-        Metric::Time => phase.io.rate.is_none(),
-        Metric::Cpu | Metric::Written => true,
+        Metric::Time => phase.io.rate.is_none() && !work.is_cut(at),
+        Metric::PerOp => phase.io.rate.is_none() && work.is_cut(at),
+        Metric::Cpu | Metric::Written => !work.is_cut(at),
     }
 }
 
-/// What is asked of a phase where nothing is said.
-fn usual(phase: &Phase) -> Metric {
-    if has(Metric::Time, phase) { Metric::Time } else { Metric::P99 }
+/// What is asked of phase number `at` where nothing is said.
+fn usual(work: &Workload, at: usize) -> Metric {
+    let metrics = [Metric::Time, Metric::PerOp];
+    metrics.into_iter().find(|metric| has(*metric, work, at)).unwrap_or(Metric::P99)
 }
 
 /// The questions that `one` means, in the order of workloads and phases.
@@ -96,34 +101,39 @@ pub(crate) fn resolve(
         let names: Vec<&str> = workloads.iter().map(|work| work.name.as_str()).collect();
         return Err(PlanError::unknown(place, "workload", name, &names));
     }
-    let timed: Vec<(usize, &Phase)> = workloads
-        .iter()
-        .enumerate()
-        .filter(|(_, work)| in_workload(work))
-        .flat_map(|(at, work)| work.phases.iter().map(move |phase| (at, phase)))
-        .filter(|(_, phase)| phase.timed)
+    let numbered = |work: usize| (0..workloads[work].phases.len()).map(move |at| (work, at));
+    let phase = |(work, at): (usize, usize)| &workloads[work].phases[at];
+    let timed: Vec<(usize, usize)> = (0..workloads.len())
+        .filter(|&work| in_workload(workloads[work]))
+        .flat_map(numbered)
+        .filter(|&one| phase(one).timed)
         .collect();
-    let named: Vec<(usize, &Phase)> =
-        timed.iter().copied().filter(|(_, phase)| in_phase(phase)).collect();
+    let named: Vec<(usize, usize)> =
+        timed.iter().copied().filter(|&one| in_phase(phase(one))).collect();
     if named.is_empty() {
-        let mut names: Vec<&str> = timed.iter().map(|(_, phase)| phase.name.as_str()).collect();
+        let mut names: Vec<&str> = timed.iter().map(|&one| phase(one).name.as_str()).collect();
         names.dedup();
         let name = asked.phase.as_deref().unwrap_or("*");
         return Err(PlanError::unknown(place, "timed phase", name, &names));
     }
     let metric = asked.metric;
     let questions: Vec<Question> = named
-        .into_iter()
-        .filter(|(_, phase)| has(metric, phase))
-        .map(|(workload, phase)| Question {
-            workload,
-            phase: phase.name.clone(),
+        .iter()
+        .filter(|&&(work, at)| has(metric, workloads[work], at))
+        .map(|&one| Question {
+            workload: one.0,
+            phase: phase(one).name.clone(),
             metric,
             clock: asked.clock.unwrap_or(clock_of(metric, compare)),
         })
         .collect();
     if questions.is_empty() {
+        let is_cut = named.iter().any(|&(work, at)| workloads[work].is_cut(at));
         let (why, remedy) = match metric {
+            Metric::PerOp => ("its ops are as many in every trial", "ask for the time"),
+            Metric::Time | Metric::Cpu | Metric::Written if is_cut => {
+                ("a stonewall decides how many ops it has", "ask for per-op, or for p99")
+            }
             Metric::Time => ("its ops come at a set rate, and so its time is set", "ask for p99"),
             _ => (
                 "a program does the work, and its ops are not timed",
@@ -136,7 +146,8 @@ pub(crate) fn resolve(
 }
 
 /// What is asked of `workloads`: everything of `ask`, as written and each once; where it is empty
-/// the time of every timed phase, or the p99 of one whose ops come at a set rate.
+/// the time of every timed phase, that of an op where a stonewall decides how many there are, or
+/// the p99 of one whose ops come at a set rate.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -148,12 +159,12 @@ pub(crate) fn questions(
     let mut all: Vec<Question> = Vec::new();
     if ask.is_empty() {
         for (workload, work) in workloads.iter().enumerate() {
-            let timed = work.phases.iter().filter(|phase| phase.timed);
-            all.extend(timed.map(|phase| Question {
+            let timed = work.phases.iter().enumerate().filter(|(_, phase)| phase.timed);
+            all.extend(timed.map(|(at, phase)| Question {
                 workload,
                 phase: phase.name.clone(),
-                metric: usual(phase),
-                clock: clock_of(usual(phase), compare),
+                metric: usual(work, at),
+                clock: clock_of(usual(work, at), compare),
             }));
         }
     }

@@ -6,7 +6,7 @@ use fsarena_model::record::CacheState;
 use fsarena_model::run::RateStyle;
 pub use fsarena_model::units::grouped;
 use fsarena_model::units::{Bytes, Nanos, three_digits};
-use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadF};
+use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, Rates, SpreadF};
 
 /// A length, or a dash.
 #[must_use]
@@ -118,6 +118,11 @@ impl Scale {
     #[must_use]
     pub fn median(self, row: &PhaseRow) -> Option<f64> {
         row.rates.get(self.parts().2).map(|spread| spread.median)
+    }
+
+    /// What is counted of these rates, in base units per second.
+    pub(crate) fn pick(self, rates: &Rates) -> Option<SpreadF> {
+        rates.get(self.parts().2)
     }
 
     /// The rates of a row, in this unit.

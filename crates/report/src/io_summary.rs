@@ -6,7 +6,7 @@ use crate::text::clean;
 use fsarena_model::cycle::Load;
 use fsarena_model::job::{By, Compression, Contents, DATA, Job, JobKind, SourcePlace};
 use fsarena_model::op::{BlockSize, Count};
-use fsarena_model::units::Bytes;
+use fsarena_model::units::{Bytes, Nanos};
 use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Sharing};
 
 /// Size of calls that is not said where it makes no difference.
@@ -32,6 +32,9 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
         let each = if io.threads > 1 { " each" } else { "" };
         words.push(format!("{} ops/s{each}", grouped(rate.into())));
         words.push("latency from the due time".to_owned());
+    }
+    if let Some(wall_ns) = io.stonewall_ns {
+        words.push(format!("stonewall of {} with wear-out", Nanos(wall_ns)));
     }
     match io.fsync {
         Fsync::None => {}
@@ -245,6 +248,9 @@ mod tests {
         let paced = Io { threads: 2, rate: Some(5000), ..Io::default() };
         let said = "2 threads, own directories, 5,000 ops/s each, latency from the due time";
         assert_eq!(summary(Op::Stat, 4096, &paced, &files), said);
+        let walled = Io { stonewall_ns: Some(30_000_000_000), ..Io::default() };
+        let said = "stonewall of 30.0 s with wear-out";
+        assert_eq!(summary(Op::Create, 4096, &walled, &files), said);
         assert_eq!(summary(Op::Find, 3901, &usual, &files), "of 3.81 KiB, new");
         assert_eq!(summary(Op::Find, 0, &usual, &files), "of the largest size, new");
         let in_turn = Io { threads: 4, sharing: Sharing::Interleaved, ..Io::default() };

@@ -28,6 +28,7 @@ pub fn phase_title(table: &PhaseTable) -> String {
     let set = &table.dataset;
     let what = match &table.job {
         Some(job) => describe_job(job),
+        None if table.per_op => format!("up to {}", work(table.op, table.order, set)),
         None => work(table.op, table.order, set),
     };
     let mut text = format!("{} / {}: {what}", table.workload, table.phase);

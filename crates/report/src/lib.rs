@@ -45,6 +45,7 @@ mod safety_sequences;
 pub mod schema;
 mod section;
 mod sections;
+mod stonewall;
 mod table;
 mod text;
 mod text_plot;

@@ -8,6 +8,7 @@ use crate::notes::{self, run_heading};
 use crate::ranks::{self, rank_grid};
 use crate::render::text;
 use crate::section::{Block, Section};
+use crate::stonewall::{self, stonewall_grid};
 use crate::table::{Cell, Column, Table};
 use crate::text::Style;
 use fsarena_model::job::By;
@@ -98,6 +99,10 @@ fn legend(study: &Study, style: Style) -> String {
         text.push(' ');
         text.push_str(clients::LEGEND);
     }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.stonewall.is_some()) {
+        text.push(' ');
+        text.push_str(stonewall::LEGEND);
+    }
     text.push_str(if study.asks_verdicts {
         " How they compare, and whether a difference is real, is said by the verdicts."
     } else {
@@ -118,6 +123,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     tables.extend(latency_matters(table).then(|| latency_grid(table)).flatten());
     tables.extend(rank_grid(table));
     tables.extend(client_grid(table));
+    tables.extend(stonewall_grid(table, style.rate.unwrap_or(study.rate_style)));
     tables
 }
 

@@ -12,10 +12,13 @@ use std::time::Duration;
 
 /// A file of version 6 that is only read looks like a later one: a table of the connection's
 /// own goes before that of the file.
-const READ_AS_7: &str =
+const READ_6: &str =
     "CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,
     NULL AS canary_after_ns, NULL AS frequency_khz, NULL AS worker_cpu_ns,
-    NULL AS kernel_cpu_ns, 0 AS not_warm FROM main.score;";
+    NULL AS kernel_cpu_ns, 0 AS not_warm, NULL AS ops FROM main.score;";
+
+/// The same of files of version 7 to 10, whose scores have no ops.
+const READ_7_TO_10: &str = "CREATE TEMP VIEW score AS SELECT *, NULL AS ops FROM main.score;";
 
 /// The same of files of version 8 or before, which have no crash runs.
 const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
@@ -73,10 +76,10 @@ impl Store {
             0 => return Err(StoreError::Missing { path: path.to_owned() }),
             version if version < SCHEMA_VERSION => store.sql(|c| {
                 c.pragma_update(None, "query_only", false)?;
-                c.execute_batch(READ_AS_9)?;
-                if version < 7 {
-                    c.execute_batch(READ_AS_7)?;
+                if version < 9 {
+                    c.execute_batch(READ_AS_9)?;
                 }
+                c.execute_batch(if version < 7 { READ_6 } else { READ_7_TO_10 })?;
                 c.pragma_update(None, "query_only", true)
             })?,
             _ => {}

@@ -19,7 +19,7 @@ use rusqlite::{Connection, Row, Transaction, params_from_iter};
 const COLUMNS: &str = "name, failed, returned_ns, durable_ns, drained, drained_ns, cache_state,
     memory, cpu_user_ns, cpu_nice_ns, cpu_system_ns, cpu_irq_ns, cpu_softirq_ns, cpu_idle_ns,
     cpu_iowait_ns, cpu_steal_ns, written_bytes, p99_ns, not_warm, foreign_ns, canary_before_ns,
-    canary_after_ns, frequency_khz, worker_cpu_ns, kernel_cpu_ns";
+    canary_after_ns, frequency_khz, worker_cpu_ns, kernel_cpu_ns, ops";
 
 /// One row a timed phase, with their ids.
 pub(crate) fn insert_scores(
@@ -27,7 +27,7 @@ pub(crate) fn insert_scores(
     trial: i64,
     record: &TrialRecord,
 ) -> rusqlite::Result<Vec<i64>> {
-    let places = ["?"; 27].join(", ");
+    let places = ["?"; 28].join(", ");
     let sql = format!("INSERT INTO score (trial_id, position, {COLUMNS}) VALUES ({places})");
     let mut insert = t.prepare_cached(&sql)?;
     let mut ids = Vec::with_capacity(record.phases.len());
@@ -56,6 +56,7 @@ pub(crate) fn insert_scores(
         values.push(int_if(p99_ns).into());
         values.push((phase.cache.state == CacheState::NotWarm).into());
         values.extend(Covariates::from_phase(phase).to_columns().map(|value| int_if(value).into()));
+        values.push(int(phase.compared_ops()).into());
         insert.execute(params_from_iter(values))?;
         ids.push(t.last_insert_rowid());
     }
@@ -159,6 +160,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         steal_ns,
         written_bytes: unsigned_if(row, 16)?,
         p99_ns: unsigned_if(row, 17)?,
+        ops: unsigned_if(row, 25)?,
         covariates: Covariates::from_columns(covariates),
     })
 }

@@ -93,7 +93,7 @@ pub fn heat(study: &Study, verdicts: Option<&Verdicts>) -> Option<HeatView> {
 /// The contender that the ratios of every question about the time of a phase are to; none where
 /// they are to several.
 fn common_reference(verdicts: &Verdicts, clock: Clock) -> Option<usize> {
-    let times = |one: &&QuestionView| one.metric == Metric::Time && one.clock == clock;
+    let times = |one: &&QuestionView| one.metric.is_length() && one.clock == clock;
     let mut references =
         verdicts.questions.iter().filter(times).filter_map(|one| verdicts.reference(one));
     let first = references.next()?.contender;
@@ -116,7 +116,7 @@ impl<'a> Column<'a> {
         let is_own = |question: &&QuestionView| {
             question.workload == table.workload
                 && question.phase == table.phase
-                && question.metric == Metric::Time
+                && question.metric == if table.per_op { Metric::PerOp } else { Metric::Time }
                 && question.clock == clock
         };
         let question = verdicts.and_then(|all| all.questions.iter().find(is_own));
@@ -143,11 +143,20 @@ impl<'a> Column<'a> {
     fn of_medians(&self, contender: usize, reference: usize) -> Option<f64> {
         let rows = |wanted: usize| {
             let rows = self.table.rows.iter().filter(move |row| row.contender == wanted);
-            rows.filter_map(|row| Some((row, median_ns(row)?)))
+            rows.filter_map(|row| Some((row, self.length(row)?)))
         };
-        rows(contender).find_map(|(row, ns)| {
-            let (_, one_ns) = rows(reference).find(|(other, _)| row.is_comparable_with(other))?;
-            Some(ns as f64 / one_ns as f64)
+        rows(contender).find_map(|(row, length)| {
+            let (_, one) = rows(reference).find(|(other, _)| row.is_comparable_with(other))?;
+            Some(length / one)
         })
+    }
+
+    /// Of the phase, or of an op where a stonewall decides how many there are.
+    fn length(&self, row: &PhaseRow) -> Option<f64> {
+        let rate = || row.rates.get(self.table.unit).filter(|rate| rate.median > 0.0);
+        match self.table.per_op {
+            false => median_ns(row).map(|ns| ns as f64),
+            true => rate().map(|rate| rate.median.recip()),
+        }
     }
 }

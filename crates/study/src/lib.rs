@@ -26,6 +26,7 @@ mod ranks;
 mod rates;
 mod safety;
 mod scaling;
+mod stonewall;
 mod study;
 pub mod sweep;
 mod traces;
@@ -60,6 +61,7 @@ pub use safety::{
     safety, safety_rows,
 };
 pub use scaling::{ScalingLevel, ScalingOver, ScalingView};
+pub use stonewall::StonewallView;
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};

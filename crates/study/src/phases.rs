@@ -12,6 +12,7 @@ use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::ranks::RanksView;
 use crate::rates::{RateUnit, Rates};
+use crate::stonewall::StonewallView;
 use crate::workers::{ProgramView, ThreadsView, WorkerView};
 use fsarena_model::job::Job;
 use fsarena_model::record::{
@@ -44,6 +45,10 @@ pub struct PhaseTable {
     pub job: Option<Job>,
     /// What its rate counts, in the RUN's rate style.
     pub unit: RateUnit,
+    /// Whether a stonewall decides how many ops it has: then not its times are compared, but those
+    /// of an op.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub per_op: bool,
     /// Rows with at least one complete phase; within a contender cold before warm.
     pub rows: Vec<PhaseRow>,
     /// Contenders of the plan without such a row.
@@ -91,6 +96,9 @@ pub struct PhaseRow {
     /// Hosts with an agent on them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<ClientView>,
+    /// Where the phase ended by the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stonewall: Option<StonewallView>,
     /// The program that did the work, where it was not the engine.
     pub program: Option<ProgramView>,
     /// Processor time of the worker, or of the programs that did the work.
@@ -114,8 +122,9 @@ pub struct PhaseRow {
     pub device: Vec<DeviceBytes>,
     /// Bytes written to the device up to the unmount ÷ bytes written by the work.
     pub write_amplification: Option<SpreadF>,
-    /// Median of the compared clock ÷ the best median among comparable rows; absent where there is
-    /// no other such row. A plain ratio: it says nothing about whether the difference is real.
+    /// Median of the compared clock ÷ the best median among comparable rows, where
+    /// [`PhaseTable::per_op`] is set of an op; absent where there is no other such row. A plain
+    /// ratio: it says nothing about whether the difference is real.
     pub ratio_of_medians: Option<f64>,
     /// Trials of this row whose contents were wrong when read again; in none of its figures.
     pub trials_with_bad_contents: usize,
@@ -243,7 +252,10 @@ fn table(
             rows.push(row);
         }
     }
-    set_ratios(&mut rows);
+    let unit = RateUnit::for_op(plan.rate, phase.op, &workload.dataset);
+    let number = workload.phases.iter().position(|one| one.name == phase.name);
+    let per_op = number.is_some_and(|number| workload.is_cut(number));
+    set_ratios(&mut rows, per_op.then_some(unit));
     PhaseTable {
         workload: workload.name.clone(),
         workload_title: workload.title.clone(),
@@ -254,7 +266,8 @@ fn table(
         bs_bytes: phase.bs_bytes,
         io: phase.io.clone(),
         job: phase.job.clone(),
-        unit: RateUnit::for_op(plan.rate, phase.op, &workload.dataset),
+        unit,
+        per_op,
         rows,
         absent,
     }
@@ -317,6 +330,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         threads: ThreadsView::over(&phases),
         ranks: RanksView::over(&phases),
         clients: ClientView::over(&phases),
+        stonewall: StonewallView::over(&phases),
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
@@ -391,17 +405,20 @@ impl PhaseRow {
     }
 }
 
-fn set_ratios(rows: &mut [PhaseRow]) {
-    let medians: Vec<(_, Option<u64>)> = rows
-        .iter()
-        .map(|row| (comparable(row), row.compared.map(|s| s.median_ns).filter(|&ns| ns > 0)))
-        .collect();
-    for (row, (class, own_ns)) in rows.iter_mut().zip(&medians) {
-        let like: Vec<u64> = medians.iter().filter(|m| m.0 == *class).filter_map(|m| m.1).collect();
-        row.ratio_of_medians = match (own_ns, like.iter().min()) {
-            (Some(own_ns), Some(&best_ns)) if like.len() > 1 => {
-                Some(*own_ns as f64 / best_ns as f64)
-            }
+/// Ratios of times; with `per_op` of those of an op, by the rate in that unit.
+fn set_ratios(rows: &mut [PhaseRow], per_op: Option<RateUnit>) {
+    let median = |row: &PhaseRow| match per_op {
+        None => row.compared.map(|spread| spread.median_ns as f64),
+        Some(unit) => row.rates.get(unit).map(|rate| rate.median.recip()),
+    };
+    let is_divisor = |length: &f64| length.is_finite() && *length > 0.0;
+    let medians: Vec<(_, Option<f64>)> =
+        rows.iter().map(|row| (comparable(row), median(row).filter(is_divisor))).collect();
+    for (row, (class, own)) in rows.iter_mut().zip(&medians) {
+        let like: Vec<f64> = medians.iter().filter(|m| m.0 == *class).filter_map(|m| m.1).collect();
+        let best = like.iter().copied().min_by(f64::total_cmp);
+        row.ratio_of_medians = match (own, best) {
+            (Some(own), Some(best)) if like.len() > 1 => Some(own / best),
             _ => None,
         };
     }

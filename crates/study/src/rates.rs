@@ -7,7 +7,7 @@ use fsarena_model::job::JobKind;
 use fsarena_model::op::{RateKind, Unit};
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::run::{Clock, RateStyle};
-use fsarena_model::work::{Dataset, Op};
+use fsarena_model::work::{Dataset, Op, StonewallReport};
 use serde::{Serialize, Serializer};
 
 /// What a rate counts.
@@ -82,6 +82,14 @@ pub(crate) struct Returned {
     returned_entries_per_s: Option<SpreadF>,
 }
 
+/// Rates up to the end of a stonewall's time, under names of their own.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct AtWall {
+    at_wall_bytes_per_s: Option<SpreadF>,
+    at_wall_files_per_s: Option<SpreadF>,
+    at_wall_calls_per_s: Option<SpreadF>,
+}
+
 impl Rates {
     /// The rates of these phases, one value a trial; by `clock`, without the start
     /// and end of a program that did the work.
@@ -100,6 +108,34 @@ impl Rates {
             calls_per_s: rate(|phase| counted(phase, Unit::Call)),
             entries_per_s: rate(|phase| counted(phase, Unit::Entry)),
         }
+    }
+
+    /// The rates up to the end of a stonewall's time, of the trials in which a thread was still at
+    /// work then.
+    pub(crate) fn at_wall(phases: &[&PhaseRecord]) -> Self {
+        let rate = |amount: fn(&PhaseRecord, &StonewallReport) -> Option<u64>| {
+            let parts = |phase: &&PhaseRecord| {
+                let wall = phase.stonewall.filter(|wall| wall.reached)?;
+                Some((amount(phase, &wall)? as f64, phase.io.stonewall_ns? as f64 / 1e9))
+            };
+            SpreadF::from_quotients(phases.iter().filter_map(parts).collect())
+        };
+        Self {
+            bytes_per_s: rate(|_, wall| Some(wall.asked_bytes)),
+            files_per_s: rate(|phase, wall| of_unit(phase, Unit::File, wall.ops)),
+            calls_per_s: rate(|phase, wall| of_unit(phase, Unit::Call, wall.ops)),
+            ..Self::default()
+        }
+    }
+
+    /// As fields named `at_wall_…`.
+    pub(crate) fn serialize_at_wall<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let named = AtWall {
+            at_wall_bytes_per_s: self.bytes_per_s,
+            at_wall_files_per_s: self.files_per_s,
+            at_wall_calls_per_s: self.calls_per_s,
+        };
+        named.serialize(to)
     }
 
     /// As fields named `returned_…`, next to those of the compared clock.
@@ -166,5 +202,10 @@ fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
 /// Ops of a phase whose ops are such things.
 fn counted(phase: &PhaseRecord, what: Unit) -> Option<u64> {
     let known = what != Unit::Entry || phase.ops > 0;
-    (known && phase.op.info().unit == what).then(|| phase.compared_ops())
+    if known { of_unit(phase, what, phase.compared_ops()) } else { None }
+}
+
+/// The ops, where they are done to such things.
+fn of_unit(phase: &PhaseRecord, what: Unit, ops: u64) -> Option<u64> {
+    (phase.op.info().unit == what).then_some(ops)
 }

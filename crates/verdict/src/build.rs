@@ -12,9 +12,7 @@ use crate::view::{
 use crate::{effect, factors, watchers};
 use fsarena_model::record::TimeBase;
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::{
-    InterimAnalysis, METHOD_VERSION, Metric, Pairs, Stop, StopWhy, Verdict,
-};
+use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Pairs, Stop, StopWhy, Verdict};
 use fsarena_stats::forecast::{self, Outlook};
 use fsarena_stats::{
     Interval, geometric_mean, letters, median, median_order_statistics, paired, standard_deviation,
@@ -250,7 +248,7 @@ fn pair_view(
         let elapsed_ns = of(|(a, _)| a.elapsed_ns as f64)? + of(|(_, b)| b.elapsed_ns as f64)?;
         Some((outlook(judge, asked, look, &sample)?, elapsed_ns / 1e9))
     });
-    let is_of_time = asked.question.metric == Metric::Time;
+    let is_of_time = asked.question.metric.is_length();
     PairView {
         a: pair.a,
         b: pair.b,

@@ -200,7 +200,7 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     if phase.cache == CacheState::NotWarm {
         return Reading::NotWarm;
     }
-    let is_time = question.metric == Metric::Time;
+    let is_time = question.metric.is_length();
     let class =
         Class { time_base: score.time_base, cold: phase.cache.is_cold(), memory: phase.memory };
     match value(question, phase) {
@@ -214,6 +214,7 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
 
 fn value(question: &Question, phase: &PhaseScore) -> Option<f64> {
     let read = match question.metric {
+        Metric::PerOp => return phase.per_op_ns(question.clock),
         Metric::Time => phase.clock_ns(question.clock)?,
         Metric::Cpu => phase.cpu_ns?,
         Metric::Written => phase.written_bytes?,

@@ -7,7 +7,7 @@
 use crate::judge::{Asked, Judge};
 use crate::view::{SuiteView, WorkloadShare};
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_model::verdict::Verdict;
 use fsarena_stats::{mean_t, paired::PairSample};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) fn suite(
     judge: &Judge<'_>,
     reference: Option<usize>,
 ) -> Option<SuiteView> {
-    let of_time = judge.asked().iter().filter(|asked| asked.question.metric == Metric::Time);
+    let of_time = judge.asked().iter().filter(|asked| asked.question.metric.is_length());
     let mut over: BTreeMap<usize, Vec<&Asked<'_>>> = BTreeMap::new();
     for asked in of_time {
         over.entry(asked.question.workload).or_default().push(asked);

@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 84] = [
+const KEYS: [&str; 85] = [
     "schema",
     "name",
     "title",
@@ -113,6 +113,7 @@ const KEYS: [&str; 84] = [
     "sharing",
     "shift",
     "rate",
+    "stonewall",
     "ops",
     "rwmixread",
     "fio",

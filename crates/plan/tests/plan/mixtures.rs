@@ -277,6 +277,75 @@ fn of_rates() {
 }
 
 #[test]
+fn of_stonewalls() {
+    let wall = |op: &str| format!("{{ op = {op}, stonewall = \"1 s\" }}");
+    let big = "files = 4\nsize = \"64M\"";
+    let text = all(&[
+        mix(SMALL, &format!("\"create\", {}", wall("\"read\""))),
+        mix(SMALL, &format!("\"create\", {}", wall("\"stat\", shift = 1, threads = 2"))),
+        mix(BIG, &wall("\"randwrite\"")),
+        mix(SMALL, &wall("\"fallocate\"")),
+        mix(SMALL, &wall("\"create\", backend = \"io_uring\"")),
+        mix(BIG, &wall("\"big-write\", backend = \"mmap\"")),
+        mix(SMALL, &wall("\"create\", rate = 100")),
+        mix(SMALL, &wall("\"create\", order = \"random\"")),
+        mix(SMALL, &wall("\"create\", fsync = \"dir\"")),
+        mix(big, &wall("\"big-write\", threads = 2")),
+        mix(big, &wall("\"big-write\", threads = 4, sharing = \"interleaved\"")),
+        mix(SMALL, "{ op = \"create\", stonewall = \"25 h\" }"),
+        mix(SMALL, "{ op = \"create\", stonewall = \"0 s\" }"),
+        mix(SMALL, "{ op = \"create\", stonewall = \"soon\" }"),
+        mix(SMALL, "{ op = \"cycle\", stonewall = \"1 s\" }"),
+        mix(BIG, &format!("{}, \"randread\"", wall("\"big-write\""))),
+        mix(&format!("{SMALL}\nstonewall = \"1 s\""), "\"read\""),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    t.toml:11:48: a stonewall with `read`
+      it is for create and big-write; what follows them works on what they made
+    t.toml:11:72: a stonewall with `stat`
+      it is for create and big-write; what follows them works on what they made
+    t.toml:10:43: a stonewall with `randwrite`
+      it is for create and big-write; what follows them works on what they made
+    t.toml:11:43: a stonewall with `fallocate`
+      it is for create and big-write; what follows them works on what they made
+    t.toml:11:62: a stonewall with backend "io_uring"
+      use backend = "sync"
+    t.toml:10:61: a stonewall with backend "mmap"
+      use backend = "sync"
+    t.toml:11:52: a stonewall with a rate: the one sets the time, the other the work
+      leave one of them out
+    t.toml:11:58: a stonewall in random order: what is there would follow no order
+      use order = "sequential"
+    t.toml:11:36: a stonewall with fsync = "dir": which file is the last of a directory is not known
+      use "op", "file" or "end"
+    t.toml:10:56: a stonewall over 4 big files by 2 thread(s)
+      use files = 2: one for each thread
+    t.toml:10:81: a stonewall over 4 big files by 4 thread(s)
+      use files = 1: all write it in turn
+    t.toml:11:40: a stonewall of 25h00m
+      use more than 0 and at most 24 h: IO500 has 300 s
+    t.toml:11:40: a stonewall of 0 ns
+      use more than 0 and at most 24 h: IO500 has 300 s
+    t.toml:11:40: "soon" has no number and unit
+      write it like 100ms or 30 s
+    t.toml:11:27: `stonewall` with `cycle`: it is one thread of blocking calls, as the application was
+      leave it out
+    t.toml:10:52: phase "randread" draws from all files, and a stonewall cuts them
+      leave the stonewall out
+    t.toml:11:13: no phase can take `stonewall`
+      it is for create and big-write by blocking calls
+    "#);
+    let default = format!("{SMALL}\nstonewall = \"90 s\"");
+    let plan = plan(&mix(&default, "\"create\", \"find\", \"read\", \"delete\"")).unwrap();
+    let walls: Vec<_> =
+        plan.workloads[0].phases.iter().map(|phase| phase.io.stonewall_ns).collect();
+    assert_eq!(walls, [Some(90_000_000_000), None, None, None]);
+    let asked = plan.verdict.as_ref().unwrap().questions.iter();
+    let asked: Vec<_> = asked.map(|one| one.metric.name()).collect();
+    assert_eq!(asked, ["per-op"; 4], "how many ops there are is not known before");
+}
+
+#[test]
 fn of_shifts() {
     let text = all(&[
         mix(SMALL, "{ op = \"create\", threads = 2, shift = 1 }"),

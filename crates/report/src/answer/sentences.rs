@@ -75,6 +75,7 @@ fn less(metric: Metric) -> &'static str {
         Metric::Cpu => "less processor time",
         Metric::Written => "fewer bytes",
         Metric::P99 => "less p99 latency",
+        Metric::PerOp => "less time for an op",
     }
 }
 
@@ -84,6 +85,7 @@ fn more(metric: Metric) -> &'static str {
         Metric::Cpu => "more processor time",
         Metric::Written => "more bytes",
         Metric::P99 => "more p99 latency",
+        Metric::PerOp => "more time for an op",
     }
 }
 
@@ -93,6 +95,7 @@ fn amount(metric: Metric) -> &'static str {
         Metric::Cpu => "the processor time",
         Metric::Written => "the bytes",
         Metric::P99 => "the p99 latency",
+        Metric::PerOp => "the time for an op",
     }
 }
 

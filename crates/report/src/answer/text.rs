@@ -251,7 +251,7 @@ impl Screen<'_> {
     fn legend(&self) -> String {
         let cells = || self.answer.rows.iter().flat_map(|row| &row.cells);
         let has = |mark: Mark| cells().any(|cell| cell.mark == mark);
-        let only_time = self.answer.rows.iter().all(|row| row.metric == Metric::Time);
+        let only_time = self.answer.rows.iter().all(|row| row.metric.is_length());
         let (less, more) = if only_time { ("faster", "slower") } else { ("less", "more") };
         let within = self.answer.margin.map(margin).unwrap_or_default();
         let same = match cells().any(|cell| cell.differs) {

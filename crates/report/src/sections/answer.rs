@@ -19,7 +19,7 @@ use crate::verdict::rule::DISAGREES;
 use crate::verdict::sentences::{answer, needed};
 use crate::verdict::text::{listed, margin};
 use crate::verdict::{suite_table, suite_words};
-use fsarena_model::verdict::{Metric, Rule};
+use fsarena_model::verdict::Rule;
 use fsarena_study::PhaseTable;
 use fsarena_verdict::{QuestionView, Verdicts};
 use maud::{Markup, html};
@@ -266,7 +266,7 @@ fn sentences(verdicts: &Verdicts) -> Markup {
 fn what_is_meant(verdicts: &Verdicts) -> String {
     let counted = count(verdicts.blocks_counted as usize, "block");
     let who = compared_with(verdicts);
-    let times = verdicts.questions.iter().any(|one| one.metric == Metric::Time);
+    let times = verdicts.questions.iter().any(|one| one.metric.is_length());
     let fast = if times { " “Times as fast” is of the inverse of times." } else { "" };
     format!(
         "{who}. In brackets: the interval that the verdict rests on. The same means: shown to be \

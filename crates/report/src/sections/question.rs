@@ -135,6 +135,7 @@ fn ratios(
         Metric::Cpu => "processor time",
         Metric::Written => "bytes written",
         Metric::P99 => "p99 latency",
+        Metric::PerOp => "time of an op",
     };
     let chart = Ratios {
         head: Head {

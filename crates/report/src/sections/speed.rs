@@ -9,7 +9,6 @@ use crate::section::{Block, Section};
 use crate::table::Table;
 use crate::verdict::text::{level, listed};
 use crate::{job, ledger, phases};
-use fsarena_model::verdict::Metric;
 use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable, Study};
 use fsarena_verdict::Verdicts;
 
@@ -127,7 +126,7 @@ fn heat_caption(context: &SectionContext<'_>, view: &HeatView) -> String {
 /// Which references the questions have that are not the map's.
 fn other_references(verdicts: &Verdicts, view: &HeatView) -> Option<String> {
     let mut others: Vec<String> = Vec::new();
-    for question in verdicts.questions.iter().filter(|one| one.metric == Metric::Time) {
+    for question in verdicts.questions.iter().filter(|one| one.metric.is_length()) {
         let Some(row) = verdicts.reference(question) else { continue };
         if row.label != view.reference && !others.contains(&row.label) {
             others.push(row.label.clone());

@@ -7,7 +7,7 @@ use crate::section::Block;
 use crate::text::Detail;
 use crate::verdict::text::{blocks, level, listed, margin};
 use fsarena_model::units::Nanos;
-use fsarena_model::verdict::{Metric, Rule, StopWhy, Verdict};
+use fsarena_model::verdict::{Rule, StopWhy, Verdict};
 use fsarena_verdict::watchers::{Finding, FindingKind};
 use fsarena_verdict::{IntervalBy, PairView, RerunBlock, Verdicts};
 
@@ -154,7 +154,7 @@ fn pairs(verdicts: &Verdicts) -> impl Iterator<Item = &PairView> {
 
 /// The four words.
 fn words(verdicts: &Verdicts) -> String {
-    let times_only = verdicts.questions.iter().all(|question| question.metric == Metric::Time);
+    let times_only = verdicts.questions.iter().all(|question| question.metric.is_length());
     let (faster, slower) = if times_only {
         ("takes less time", "takes more time")
     } else {

@@ -341,7 +341,7 @@ impl Sentences<'_> {
     fn figures(&self, pair: &PairView) -> String {
         let (low, high) = pair.interval().unzip();
         let (ratio, interval) = match (pair.verdict, self.metric) {
-            (Verdict::Faster, Metric::Time) => {
+            (Verdict::Faster, Metric::Time | Metric::PerOp) => {
                 let turned = |value: Option<f64>| value.map(f64::recip);
                 ratio_and_interval(turned(pair.ratio), turned(high), turned(low))
             }
@@ -368,6 +368,7 @@ impl Sentences<'_> {
             Metric::Cpu => "the processor time of",
             Metric::Written => "the bytes of",
             Metric::P99 => "the p99 latency of",
+            Metric::PerOp => "the time of an op of",
         };
         format!("{who}{verb} {ratio} times {interval} {of} {}", pair.b_label)
     }
@@ -375,7 +376,8 @@ impl Sentences<'_> {
     /// What is before and behind the figures.
     fn verb_and_than(&self, verdict: Verdict) -> (&'static str, &'static str) {
         match (self.metric, verdict) {
-            (Metric::Time, Verdict::Faster) => ("is", " as fast as"),
+            (Metric::Time | Metric::PerOp, Verdict::Faster) => ("is", " as fast as"),
+            (Metric::PerOp, _) => ("takes", " as long for an op as"),
             (Metric::Time, _) => ("takes", " as long as"),
             (Metric::Cpu, _) => ("needs", " the processor time of"),
             (Metric::Written, _) => ("writes", " as many bytes as"),

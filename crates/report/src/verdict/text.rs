@@ -31,6 +31,9 @@ pub(crate) fn figure(metric: Metric, clock: Clock, changes: bool) -> String {
         (Metric::Cpu, _) => "processor time",
         (Metric::Written, _) => "bytes written to disk",
         (Metric::P99, _) => "latency of 99 % of calls",
+        (Metric::PerOp, Clock::Durable) if changes => "time of an op until safe on disk",
+        (Metric::PerOp, Clock::Drained) => "time of an op until the disk is at rest",
+        (Metric::PerOp, Clock::Durable | Clock::Returned) => "time of an op",
     };
     words.to_owned()
 }
@@ -44,7 +47,7 @@ pub fn value(metric: Metric, value: f64) -> String {
     // Longer than 292 years is no length of a phase, and would overflow where it is rounded.
     let whole = (value.round() as u64).min(1 << 63);
     match metric {
-        Metric::Time | Metric::Cpu | Metric::P99 => Nanos(whole).to_string(),
+        Metric::Time | Metric::Cpu | Metric::P99 | Metric::PerOp => Nanos(whole).to_string(),
         Metric::Written => Bytes(whole).to_string(),
     }
 }
@@ -210,7 +213,7 @@ pub(crate) fn some_of(names: &[String], most: usize) -> String {
 pub(crate) fn claim(said: &Claim<'_>) -> String {
     let Claim { a, b, verdict, metric, margin: within, ratio, low, high } = *said;
     let (text, interval) = match (verdict, metric) {
-        (Verdict::Faster, Metric::Time) => {
+        (Verdict::Faster, Metric::Time | Metric::PerOp) => {
             let turned = |value: Option<f64>| value.map(f64::recip);
             ratio_and_interval(turned(ratio), turned(high), turned(low))
         }
@@ -266,12 +269,14 @@ fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static str) {
             Metric::Cpu => ("needs ", "the processor time of"),
             Metric::Written => ("writes ", "as many bytes as"),
             Metric::P99 => ("has ", "the p99 latency of"),
+            Metric::PerOp => ("takes ", "as long for an op as"),
         };
     }
     let less = verdict == Verdict::Faster;
     match (metric, less) {
-        (Metric::Time, true) => ("", "as fast"),
+        (Metric::Time | Metric::PerOp, true) => ("", "as fast"),
         (Metric::Time, false) => ("takes ", "as long"),
+        (Metric::PerOp, false) => ("takes ", "as long for an op"),
         (Metric::Cpu, true) => ("needs less processor time, ", "as much"),
         (Metric::Cpu, false) => ("needs more processor time, ", "as much"),
         (Metric::Written, true) => ("needs less writing, ", "as many bytes"),

@@ -87,8 +87,11 @@ fn damage_is_found_and_older_files_are_read() {
     .unwrap();
     let error = Store::open_read_only(&path).unwrap().crash_runs(run).unwrap_err();
     assert!(error.to_string().contains("does not fit its SHA-256"), "{error}");
-    raw.execute_batch("DROP VIEW crash_point; DROP TABLE crash_run; PRAGMA user_version = 8;")
-        .unwrap();
+    raw.execute_batch(
+        "DROP VIEW crash_point; DROP TABLE crash_run; ALTER TABLE score DROP COLUMN ops;
+         PRAGMA user_version = 8;",
+    )
+    .unwrap();
     let old = Store::open_read_only(&path).unwrap();
     assert!(old.crash_runs(run).unwrap().is_empty());
     assert_eq!(old.header(run).unwrap(), header);

@@ -293,6 +293,7 @@ fn make_version_6(path: &Path) {
         "worker_cpu_ns",
         "kernel_cpu_ns",
         "not_warm",
+        "ops",
     ] {
         raw.execute_batch(&format!("ALTER TABLE score DROP COLUMN {column}")).unwrap();
     }
@@ -301,7 +302,7 @@ fn make_version_6(path: &Path) {
 }
 
 /// A file of version 6 is read as it is, merged, and taken over when it is opened for writing; its
-/// scores have no covariates.
+/// scores have no covariates and no ops.
 #[test]
 fn of_a_file_of_version_6() {
     let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
@@ -311,7 +312,9 @@ fn of_a_file_of_version_6() {
     store.set_state(run, RunState::Interrupted, None).unwrap();
     let mut expected = store.scores(run).unwrap();
     assert!(expected[0].phases[0].covariates.foreign_ns.is_some());
-    expected[0].phases.iter_mut().for_each(|phase| phase.covariates = Covariates::default());
+    for phase in &mut expected[0].phases {
+        (phase.covariates, phase.ops) = (Covariates::default(), None);
+    }
     drop(store);
     make_version_6(&path);
     let before = std::fs::read(&path).unwrap();
@@ -340,13 +343,16 @@ fn of_a_file_of_version_7() {
     let path = store.path().to_owned();
     store.put_record(run, &records::record(&header, 0)).unwrap();
     store.set_state(run, RunState::Interrupted, None).unwrap();
-    let expected = store.scores(run).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    expected[0].phases.iter_mut().for_each(|phase| phase.ops = None);
     drop(store);
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(
-        "DROP VIEW crash_point; DROP TABLE crash_run; PRAGMA writable_schema = ON;
+        "DROP VIEW crash_point; DROP TABLE crash_run; ALTER TABLE score DROP COLUMN ops;
+         PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, '''vdisk'', ''virtual'', ', '')
          WHERE name = 'contender';
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''per-op''', '') WHERE name = 'question';
          PRAGMA writable_schema = RESET; PRAGMA user_version = 7;",
     )
     .unwrap();
@@ -358,22 +364,27 @@ fn of_a_file_of_version_7() {
     let raw = Connection::open(&path).unwrap();
     raw.execute(kind, []).unwrap();
     assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
+    let question = "SELECT sql FROM sqlite_schema WHERE name = 'question'";
+    let rule: String = raw.query_row(question, [], |row| row.get(0)).unwrap();
+    assert!(rule.contains("'written', 'p99', 'per-op')"), "{rule}");
     let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
 }
 
-/// What version 9 did not know is refused by its constraint, and taken once it is of version 10.
+/// What version 9 did not know is refused by its constraint, and taken once it is of a later one.
 #[test]
 fn of_a_file_of_version_9() {
     let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
     let (_dir, store, run) = new(&header);
     let path = store.path().to_owned();
     store.put_record(run, &records::record(&header, 0)).unwrap();
-    let expected = store.scores(run).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    expected[0].phases.iter_mut().for_each(|phase| phase.ops = None);
     drop(store);
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(
-        "PRAGMA writable_schema = ON;
+        "ALTER TABLE score DROP COLUMN ops; PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''per-op''', '') WHERE name = 'question';
          UPDATE sqlite_schema SET sql = replace(sql, '''cold-clients'', ', '')
          WHERE name = 'score';
          PRAGMA writable_schema = RESET; PRAGMA user_version = 9;

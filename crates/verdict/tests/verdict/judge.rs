@@ -66,6 +66,7 @@ pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
             steal_ns: Some(0),
             written_bytes: Some(100 << 20),
             p99_ns: None,
+            ops: None,
             covariates: Covariates::default(),
         }],
     }

@@ -223,6 +223,7 @@ impl Window {
             steal_ns: None,
             written_bytes: None,
             p99_ns: None,
+            ops: None,
             covariates: Covariates::default(),
         };
         let mut scores = Vec::new();
