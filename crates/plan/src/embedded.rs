@@ -31,6 +31,7 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "2010-ssd-ext4-journal"),
     builtin!("experiments", "2010-writeback-safety"),
     builtin!("experiments", "small-devices"),
+    builtin!("experiments", "io500-like"),
 ];
 
 /// The workloads.

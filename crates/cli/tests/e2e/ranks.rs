@@ -182,6 +182,147 @@ fn ranks_find_what_they_made_and_stat_it_at_a_set_rate() {
     assert!(of("stat").is_none_or(|metric| metric.name() == "p99"), "{questions:?}");
 }
 
+/// A workload that ends by the clock, in a directory, by ranks; `io` is further keys of it.
+fn walled(target: &str, io: &str, phases: &str) -> String {
+    format!(
+        "schema = 1\nname = \"w\"\n[run]\nblocks = 1\n[factors]\ndevice = \"{target}\"\n\
+         cache = \"warm\"\n[[workload]]\nname = \"w\"\n{io}\nphases = [{phases}]\n"
+    )
+}
+
+/// Whichever rank is the fastest: all have done as much in the end, and what follows finds just
+/// that.
+#[test]
+fn ranks_go_on_to_the_largest_count() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let easy = "files = 400_000\ndirs = 8\nsize = \"10 B\"\nthreads = 4\nranks = 2\nshift = 1";
+    let phases = "{ op = \"create\", stonewall = \"300 ms\" }, \"find\", \"stat\", \"read-random\", \
+                  { name = \"again\", op = \"read\", threads = 3, ranks = 3 }, \"delete\"";
+    let hard = "files = 1\nsize = \"2 GiB\"\nbs = \"47008 B\"\nthreads = 2\nranks = 2\n\
+                sharing = \"interleaved\"\nshift = 1";
+    let written = "{ op = \"big-write\", stonewall = \"200 ms\" }, \"big-read\"";
+    let far = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
+    for (run, (io, phases), hosts) in
+        [(1, (easy, phases), &far[..0]), (2, (easy, phases), &far[..]), (3, (hard, written), &[])]
+    {
+        let file = env.write("w.toml", &walled(&target, io, phases));
+        let said = ["with wear-out", "time of an op"];
+        env.run(&[&["run", &file, "--verify"][..], hosts].concat()).good().says(&said);
+        assert_nothing_left(&env);
+        let record = env.records(run).remove(0);
+        assert_eq!(record.outcome, Outcome::Done, "{:?}", record.notices);
+        assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+        let made = &record.phases[0];
+        let wall = made.stonewall.unwrap();
+        assert!(wall.reached && wall.ops <= made.ops, "{wall:?}");
+        let threads = u64::from(made.io.threads);
+        assert_eq!(made.ops, threads * wall.each_ops, "{wall:?}");
+        assert!(made.threads.iter().all(|thread| thread.ops == wall.each_ops));
+        assert_eq!(made.ranks.len(), 2);
+        assert!(made.ranks.iter().all(|rank| rank.ops * 2 == made.ops));
+        let by_rank = made.ranks.iter().map(|rank| rank.stonewall.unwrap());
+        assert_eq!(by_rank.map(|rank| rank.ops).sum::<u64>(), wall.ops);
+        for phase in &record.phases[1..] {
+            let of_dirs = if phase.name == "find" { 8 } else { 0 };
+            assert_eq!(phase.ops, made.ops + of_dirs, "{}", phase.name);
+        }
+    }
+    let store = Store::open_read_only(&env.db()).unwrap();
+    let plan = store.header(env.runs()[0].id).unwrap().plan;
+    let questions = plan.verdict.map(|verdict| verdict.questions).unwrap_or_default();
+    assert!(questions.iter().all(|one| one.metric.name() == "per-op"), "{questions:?}");
+}
+
+#[test]
+fn a_stonewall_that_is_never_reached_is_said() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let few = "files = 40\ndirs = 4\nsize = \"1 KiB\"\nthreads = 4\nranks = 2";
+    let phases = "{ op = \"create\", stonewall = \"10 m\" }, \"read\"";
+    let file = env.write("w.toml", &walled(&target, few, phases));
+    env.run(&["run", &file, "--verify"]).good().says(&["before the stonewall", "nothing was cut"]);
+    let record = env.records(1).remove(0);
+    let wall = record.phases[0].stonewall.unwrap();
+    assert_eq!((wall.reached, wall.ops, wall.each_ops), (false, 40, 10));
+    assert_eq!(record.phases[1].ops, 40);
+    let refused = walled(&target, few, "\"create\", { op = \"read\", stonewall = \"1 s\" }");
+    let file = env.write("w.toml", &refused);
+    env.run(&["run", &file]).code(2).says(&["w.toml:", "a stonewall with `read`"]);
+    let cpu = walled(&target, few, phases).replace("[run]", "[run]\nask = [\"w:read:cpu\"]");
+    let file = env.write("w.toml", &cpu);
+    env.run(&["run", &file]).code(2).says(&["a stonewall decides how many ops it has"]);
+}
+
+/// All twelve phases, by ranks here and on hosts.
+#[test]
+fn the_phases_of_io500_are_done_in_a_directory() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let run = ["run", "io500-like", "--on", &target, "--scale", "0.01", "--runs", "1", "--verify"];
+    let far = ["--ranks", "4", "--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
+    for (number, threads, more) in [(1, 2, &far[..0]), (2, 4, &far[..])] {
+        env.run(&[&run[..], &["--stonewall", "100ms"], more].concat()).good();
+        assert_nothing_left(&env);
+        let records = env.records(number);
+        let phases = || records.iter().flat_map(|record| &record.phases);
+        assert_eq!((records.len(), phases().count()), (4, 12));
+        for record in &records {
+            assert_eq!(record.outcome, Outcome::Done, "{:?}", record.notices);
+            assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+            let made = &record.phases[0];
+            assert_eq!(made.io.stonewall_ns, Some(100_000_000));
+            assert_eq!((made.io.threads, made.ranks.len()), (threads, threads as usize));
+            for phase in record.phases.iter().filter(|phase| phase.name != "find") {
+                assert_eq!(phase.ops, made.ops, "{} {}", record.key.workload, phase.name);
+            }
+        }
+        let found: u64 = phases().filter_map(|phase| Some(phase.find?.matches)).sum();
+        let easy = records.iter().find(|record| record.key.workload == "mdtest-easy").unwrap();
+        assert_eq!(found, easy.phases[0].ops);
+    }
+    let other = ["run", "--on", &target, "--stonewall", "1s"];
+    env.run(&[&other[..], &SMALL].concat())
+        .code(2)
+        .says(&["--stonewall: no phase ends by the clock"]);
+    env.run(&[&run[..], &["--stonewall", "soon"]].concat()).code(2).says(&["--stonewall"]);
+}
+
+/// A rank that is dead when the others have met at the wall ends the trial with its name.
+#[test]
+fn a_rank_that_dies_at_the_wall_ends_the_trial() {
+    let env = TestEnv::new();
+    let (target, ssh) = (env.make_dir("target"), env.near_ssh());
+    let io = "files = 1_000_000\ndirs = 8\nsize = \"0 B\"\nthreads = 2\nranks = 2";
+    let phases = "{ op = \"create\", stonewall = \"1500 ms\" }, \"delete\"";
+    let file = env.write("w.toml", &walled(&target, io, phases));
+    let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
+    let mut live = env.start(&[&["run", &file][..], &hosts].concat());
+    let workers = live.poll("two ranks at work", |live| {
+        let workers = live.workers();
+        let is_at_work = |pid: &Pid| threads_ran_ns(*pid) > 100_000_000;
+        (workers.len() == 2 && workers.iter().all(is_at_work)).then_some(workers)
+    });
+    kill_process(workers[1], Signal::STOP).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(state_of(workers[0]).is_some(), "it waits");
+    kill_process(workers[1], Signal::KILL).unwrap();
+    let ran = live.end();
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["rank", "the worker ended without a result"]);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    let Outcome::Failed { error, .. } = &record.outcome else { panic!("{:?}", record.outcome) };
+    assert!(error.contains("on a:") || error.contains("on b:"), "{error}");
+}
+
+/// Processor time of a process, ns.
+fn threads_ran_ns(pid: Pid) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/schedstat", pid.as_raw_nonzero()))
+        .unwrap_or_default();
+    text.split_whitespace().next().and_then(|ran| ran.parse().ok()).unwrap_or(0)
+}
+
 #[test]
 fn ranks_on_other_hosts_have_a_clock_with_its_error() {
     let env = TestEnv::new();

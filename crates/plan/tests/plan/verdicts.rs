@@ -238,7 +238,7 @@ fn quick_is_one_look_and_the_articles_repeat_as_they_did() {
         let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
         let rule = match name {
             "quick" | "quick-all" => Rule::Fit { least: 4, most: 24 },
-            "small-devices" => Rule::Fixed { blocks: 4 },
+            "small-devices" | "io500-like" => Rule::Fixed { blocks: 4 },
             _ => Rule::Fixed { blocks: 3 },
         };
         assert_eq!(verdict(&plan).rule, rule, "{name}");
