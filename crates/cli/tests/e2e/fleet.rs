@@ -1,7 +1,7 @@
 //! `fsarena fleet run`: one experiment on hosts that are reached by ssh. They are network
 //! namespaces of this machine, each with an sshd and a name of its own.
 
-use crate::support::{LIMIT, PROGRAM, Ran, TestEnv, assert_nothing_left, kill_dash_nine};
+use crate::support::{LIMIT, PROGRAM, Ran, TestEnv, assert_nothing_left, kill_dash_nine, tool};
 use fsarena_model::run::RunState;
 use fsarena_testkit::hosts::TestHosts;
 use fsarena_testkit::processes::runs_as;
@@ -14,6 +14,12 @@ use std::time::{Duration, Instant};
 const EXPERIMENT: &str = "schema = 1\nname = \"pair\"\n[run]\nblocks = 2\n[factors]\n\
     device = [\"DIR/one\", \"DIR/two\"]\ncache = \"warm\"\n\
     [[workload]]\nname = \"tiny\"\nfiles = 50\nsize = \"256 B\"\nphases = [\"create\"]\n";
+
+/// Tests of the article of 2008, in directories.
+const OF_2008: &str = "schema = 1\nname = \"2008-all-against-all\"\n[run]\nblocks = 2\n\
+    [factors]\ndevice = [\"DIR/one\", \"DIR/two\"]\ncache = \"warm\"\n\
+    [[workload]]\nname = \"portage\"\ndataset = \"portage-2008\"\n\
+    phases = [{ op = \"untar\", compression = \"gzip\" }]\n";
 
 /// The same with a phase that lasts.
 const LONG: &str = "files = 100000";
@@ -121,6 +127,36 @@ fn machines_are_compared() {
     assert_eq!(fleet.env.runs()[4].title, "it's");
     assert!(!fleet.env.path("x").exists(), "something of a name was run");
     fleet.nothing_is_left_soon(3);
+    assert_nothing_left(&fleet.env);
+}
+
+/// A host of 64 bits over one that says it has 32, on the same processor.
+#[test]
+fn machines_are_set_side_by_side_as_in_2008() {
+    if ["unshare", "tar", "gzip"].iter().any(|name| tool(name).is_none()) {
+        println!("not run: no unshare, tar or gzip");
+        return;
+    }
+    let Some(fleet) = Fleet::start(2) else { return };
+    let experiment = fleet.experiment(OF_2008);
+    for (host, arch) in [(0, "x86_64"), (1, "i686")] {
+        let srv = fleet.hosts.home(host).join("srv");
+        fs::write(srv.join("arch"), format!("{arch}\n")).unwrap();
+        let script = format!("mount --bind /srv/arch /proc/sys/kernel/arch; exec {PROGRAM} \"$@\"");
+        let line = format!("exec unshare --mount sh -c '{script}' sh \"$@\"");
+        write_script(&srv.join("fsarena"), &line);
+    }
+    let ssh = fleet.hosts.ssh();
+    let all = ["fleet", "run", &experiment, "--ssh", &ssh, "--hosts", "fh1,fh2"];
+    let more = ["--remote-program", PATH, "--", "--scale", "0.001", "--sample-period", "0s"];
+    let ran = fleet.env.run(&[&all[..], &more].concat()).good();
+    let ran = ran
+        .says(&["64-bit / 32-bit, as table 3: ratios of medians", "(1) / (2)", "As in 2008"])
+        .says(&["`fsarena reference 2008` sets the article beside them"]);
+    assert!(!ran.stdout.contains("Intel / AMD"), "one processor: {}", ran.stdout);
+    let ran = fleet.env.run(&["reference", "2008"]).good();
+    ran.says(&["Table 3: 64-bit / 32-bit on tmpfs", "64-bit / 32-bit, as table 3"]);
+    fleet.nothing_is_left_soon(2);
     assert_nothing_left(&fleet.env);
 }
 

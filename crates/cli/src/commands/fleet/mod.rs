@@ -11,11 +11,13 @@ mod screen;
 mod session;
 
 use crate::args::{CompareArgs, FleetArgs, FleetCommand, FleetRunArgs};
-use crate::commands::compare;
+use crate::commands::loaded::{Identity, LoadedRun};
+use crate::commands::{compare, open};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use connections::Connections;
-use fsarena_store::Store;
+use fsarena_report::{OwnRun, Repeats};
+use fsarena_store::{RunId, Store};
 use gather::{Fetched, Gathered};
 use request::Request;
 use screen::Screen;
@@ -211,6 +213,9 @@ impl Fleet<'_> {
         gathered.taken.iter().for_each(|text| say!("{text}"));
         failures.iter().copied().chain(&gathered.refused).for_each(|text| say!("{text}"));
         let compared = compare_runs(args, &gathered, db)?;
+        if !args.json && gathered.runs.len() > 1 {
+            print_as_article(&gathered.runs, db)?;
+        }
         Ok(match failures.is_empty() && gathered.refused.is_empty() {
             true => compared,
             false => ExitCode::from(self.failed()),
@@ -242,4 +247,22 @@ fn compare_runs(args: &FleetRunArgs, gathered: &Gathered, db: Option<&Path>) -> 
         }
         false => Err(error),
     })
+}
+
+/// Prints the RUNs in the shape of the article that their experiment repeats; nothing where it
+/// repeats none.
+fn print_as_article(runs: &[RunId], db: Option<&Path>) -> Result<()> {
+    let Some(store) = open::for_reading(db)? else { return Ok(()) };
+    let loaded = runs.iter().map(|run| LoadedRun::read(&store, *run, Identity::Kept));
+    let loaded = loaded.collect::<Result<Vec<LoadedRun>>>()?;
+    let Some(Repeats { article, phases, .. }) = loaded.first().and_then(|run| run.as_run().article)
+    else {
+        return Ok(());
+    };
+    let machines: Vec<OwnRun<'_>> = loaded.iter().map(LoadedRun::own_run).collect();
+    let (width, style) = (context::width(), context::style());
+    let text = fsarena_report::in_shape_of(article, phases, &machines, width, style);
+    context::print(&format!("\n{text}"))?;
+    say!("`fsarena reference {}` sets the article beside them", article.year);
+    Ok(())
 }
