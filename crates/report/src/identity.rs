@@ -58,10 +58,10 @@ fn names_hardware(fact: &str) -> bool {
     ["serial", "wwid", "wwn", "uuid", "eui", "nguid"].iter().any(|part| fact.contains(part))
 }
 
-/// A RUN, the pieces it was done in and its records, without serial numbers and the names of host,
-/// users and home directories. Names of users are those that a path or address of the RUN tells,
-/// such as `/home/NAME`, and `names`, which are known otherwise: wherever one of these stands
-/// alone, it goes.
+/// A RUN, the pieces it was done in and its records, without serial numbers and the names of hosts,
+/// users and home directories; of several hosts each keeps a number. Names of users are those that
+/// a path or address of the RUN tells, such as `/home/NAME`, and `names`, which are known
+/// otherwise: wherever one of these stands alone, it goes.
 ///
 /// # Panics
 /// Never in practice: everything here was read from JSON and is representable as JSON.
@@ -91,8 +91,9 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     let whole = || [value(header), value(&sessions), value(&records), value(&crash_runs)];
     let mut secrets = Secrets::default();
     secrets.add_host(&header.host.hostname);
+    secrets.runner.clone_from(&header.host.hostname);
     for host in header.place.iter().flat_map(|place| &place.hosts) {
-        secrets.add_host(host);
+        secrets.add_other_host(host);
     }
     for part in &whole() {
         collect(part, false, &mut secrets);
@@ -165,6 +166,7 @@ fn collect(value: &Value, is_free: bool, secrets: &mut Secrets) {
             for (key, one) in map {
                 match one {
                     Value::String(text) if names_hardware(key) => secrets.add_serial(text),
+                    Value::String(text) if key == "hostname" => secrets.add_other_host(text),
                     _ => collect(one, is_free || is_free_text(key), secrets),
                 }
             }
@@ -190,7 +192,9 @@ fn scrub_map(map: &mut Map<String, Value>, is_free: bool, secrets: &Secrets) {
     for (key, one) in map {
         match one {
             Value::String(text) if key == "boot_id" => *text = pseudonym(text),
-            Value::String(text) if key == "hostname" => text.clear(),
+            Value::String(text) if key == "hostname" => {
+                *text = secrets.number_of_host(text).unwrap_or_default();
+            }
             _ => scrub(one, is_free || is_free_text(key), secrets),
         }
     }
@@ -221,6 +225,10 @@ const COMMON: [&str; 5] = ["localhost", "root", "user", "USER", "HOST"];
 #[derive(Default)]
 struct Secrets {
     hosts: Vec<String>,
+    /// The host of the runner.
+    runner: String,
+    /// Other hosts that did a part of it, by their full names, so that two of them stay two.
+    other_hosts: Vec<String>,
     /// In the order in which they were found, so that two of them stay two.
     users: Vec<String>,
     serials: Vec<String>,
@@ -241,6 +249,20 @@ impl Secrets {
         for name in [name, short] {
             add(&mut self.hosts, name);
         }
+    }
+
+    /// A host that did a part of it.
+    fn add_other_host(&mut self, name: &str) {
+        if name != self.runner {
+            add(&mut self.other_hosts, name);
+            self.add_host(name);
+        }
+    }
+
+    /// What stands for another host, by its name or the first part of that.
+    fn number_of_host(&self, name: &str) -> Option<String> {
+        let is_it = |host: &String| host == name || host.split('.').next() == Some(name);
+        Some(format!("HOST{}", self.other_hosts.iter().position(is_it)? + 1))
     }
 
     /// A serial number, or another name of one piece of hardware.
@@ -346,7 +368,8 @@ impl Secrets {
         }
         text = self.without_homes(&text);
         for host in &self.hosts {
-            text = without_word(&text, host, "HOST");
+            let stands_for = self.number_of_host(host).unwrap_or_else(|| "HOST".to_owned());
+            text = without_word(&text, host, &stands_for);
         }
         for (at, user) in self.users.iter().enumerate() {
             let is_told = self.own.contains(user) || COMMON.contains(&user.as_str());

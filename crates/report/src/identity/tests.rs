@@ -1,6 +1,7 @@
 //! Nothing that was removed is left anywhere.
 
 use super::anonymous;
+use fsarena_model::client::ClientRecord;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::host::{Finding, Weight};
@@ -143,6 +144,26 @@ fn it_stays_the_same_run() {
     assert_eq!(study(&before).tables, study(&after).tables);
     let again = anonymous(header, sessions, trials, &[]);
     assert_eq!(again.0.plan, header.plan, "nothing is left to be removed");
+}
+
+#[test]
+fn hosts_of_ranks_stay_several() {
+    let (mut header, sessions, mut trials) = run("zephyr", ["alice", "bob"], "WD-12345678");
+    header.arguments.push("--hosts=sirocco.example.org,mistral".to_owned());
+    let client = |name: &str| ClientRecord { hostname: name.to_owned(), ..Default::default() };
+    trials[0].phases[0].clients = vec![client("mistral"), client("sirocco.example.org")];
+    trials[0].notices[0].text = "rank 1 on mistral, not on sirocco".to_owned();
+    let after = anonymous(&header, &sessions, &trials, &[]);
+    let (plain, _, records) = &after;
+    let names = |trial: &TrialRecord| -> Vec<String> {
+        trial.phases[0].clients.iter().map(|client| client.hostname.clone()).collect()
+    };
+    assert_eq!(names(&records[0]), ["HOST1", "HOST2"]);
+    assert_eq!(records[0].notices[0].text, "rank 1 on HOST1, not on HOST2");
+    assert_eq!(records[0].ranks[0].hostname, "", "the runner's");
+    assert_eq!(plain.arguments.last().unwrap(), "--hosts=HOST2,HOST1");
+    let again = anonymous(plain, &after.1, records, &[]);
+    assert_eq!(names(&again.2[0]), ["HOST1", "HOST2"]);
 }
 
 #[test]
