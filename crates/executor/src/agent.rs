@@ -14,11 +14,12 @@ use fsarena_devices::mount::{Mounted, mount_by_command};
 use fsarena_devices::mountinfo::{self, MountEntry};
 use fsarena_devices::{cache, settle};
 use fsarena_metrics::{
-    Roots, Snapshot, Sources, Watch, counters_growth, delta, network_counters, nfs_counters,
+    MetricError, Roots, Sampler, Snapshot, Sources, Watch, counters_growth, delta, nfs_counters,
+    series,
 };
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::client::{ClientPlace, ClientSays, ClientSpec};
-use fsarena_model::sample::Counters;
+use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
+use fsarena_model::sample::{Counters, SamplerCost, Series};
 use fsarena_model::work::WorkerSays;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -27,6 +28,11 @@ use std::time::{Duration, Instant};
 /// Until a directory that the runner has made is seen by another client.
 const SEEN_LIMIT: Duration = Duration::from_secs(10);
 const SEEN_PAUSE: Duration = Duration::from_millis(20);
+
+/// Most samples of a phase that are sent: one line of JSON has them.
+const SAMPLES_MOST: usize = 256;
+/// Beginnings of the names of counters of which samples are sent.
+const SAMPLED: [&str; 4] = ["net.", "cpu.", "mem.dirty", "mem.writeback"];
 
 /// The outer process: as root it runs `program agent --inside` in mounts and processes of its own;
 /// else, and where it may not make them, it is the agent itself.
@@ -94,13 +100,24 @@ struct Client {
     mounted: Option<Mounted>,
     roots: Roots,
     sources: Sources,
-    before: Option<Reading>,
+    begun: Option<Begun>,
+}
+
+/// A phase that is being counted.
+struct Begun {
+    before: Reading,
+    sampler: Option<Sampler>,
 }
 
 /// Counters at one moment.
 struct Reading {
     snapshot: Snapshot,
-    client: Counters,
+    nfs: Counters,
+}
+
+/// The counters of a whole host.
+fn sources(roots: &Roots) -> Result<Sources, MetricError> {
+    Sources::open(roots, &Watch { network: true, ..Watch::default() })
 }
 
 impl Client {
@@ -115,9 +132,8 @@ impl Client {
             return Err("a mount there needs root, and mounts of its own (no container)".to_owned());
         }
         let roots = Roots::default();
-        let sources =
-            Sources::open(&roots, &Watch::default()).map_err(|error| error.to_string())?;
-        let mut client = Self { spec, mounted: None, roots, sources, before: None };
+        let sources = sources(&roots).map_err(|error| error.to_string())?;
+        let mut client = Self { spec, mounted: None, roots, sources, begun: None };
         client.mount()?;
         let place = ClientPlace {
             mounts_of_pid: outside_pid,
@@ -182,30 +198,47 @@ impl Client {
     }
 
     fn count(&mut self) -> Result<ClientSays, String> {
-        self.before = Some(self.read()?);
+        let period_ns = self.spec.sample_period_ns;
+        let sampler = match period_ns {
+            0 => None,
+            _ => Some(self.start_sampler(period_ns).map_err(|error| error.to_string())?),
+        };
+        self.begun = Some(Begun { before: self.read()?, sampler });
         Ok(ClientSays::Counting)
+    }
+
+    fn start_sampler(&self, period_ns: u64) -> Result<Sampler, MetricError> {
+        Sampler::start(sources(&self.roots)?, period_ns)
     }
 
     fn counted(&mut self) -> Result<ClientSays, String> {
         let after = self.read()?;
-        let before = self.before.take().ok_or("nothing was counted from")?;
+        let Begun { before, sampler } = self.begun.take().ok_or("nothing was counted from")?;
         let mut counters = delta(&before.snapshot, &after.snapshot);
-        counters.extend(counters_growth(&before.client, &after.client));
-        Ok(ClientSays::Counted(counters))
+        counters.extend(counters_growth(&before.nfs, &after.nfs));
+        let sampled = sampler.map(sampled).transpose().map_err(|error| error.to_string())?;
+        let (series, sampler) = sampled.unzip();
+        Ok(ClientSays::Counted(ClientCounts { counters, series, sampler }))
     }
 
     fn read(&mut self) -> Result<Reading, String> {
         let snapshot = self.sources.read().map_err(|error| error.to_string())?;
-        let mut client = network_counters(&self.roots);
-        let entry = self.entry();
-        client.extend(
-            entry.map(|on| nfs_counters(&self.roots, &on.mount_point)).into_iter().flatten(),
-        );
-        Ok(Reading { snapshot, client })
+        let on = self.entry();
+        let nfs = on.map(|on| nfs_counters(&self.roots, &on.mount_point)).unwrap_or_default();
+        Ok(Reading { snapshot, nfs })
     }
 
     fn end(&mut self) -> Result<ClientSays, String> {
         self.unmount()?;
         Ok(ClientSays::Ended)
     }
+}
+
+/// The samples, by `CLOCK_MONOTONIC` of this host. An error ends them early, and the phase goes on.
+fn sampled(sampler: Sampler) -> Result<(Series, SamplerCost), MetricError> {
+    let (mut samples, cost) = sampler.stop()?;
+    samples.thin_to(SAMPLES_MOST);
+    let mut series = series(&samples, 0);
+    series.columns.retain(|name, _| SAMPLED.iter().any(|begin| name.starts_with(begin)));
+    Ok((series, cost))
 }

@@ -8,6 +8,7 @@ use crate::worker::{ReadyWorker, WorkerFailure, command_of};
 use fsarena_devices::mountinfo;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientMount, ClientPlace, ClientRecord, ClientSays, ClientSpec};
+use fsarena_model::rank::ClockOffset;
 use fsarena_model::spec::RankHost;
 use fsarena_model::work::WorkerSays;
 use std::path::Path;
@@ -25,13 +26,14 @@ struct Agent<'a> {
 }
 
 impl<'a> Clients<'a> {
-    /// Starts an agent on each host that has one and waits until `root` is there.
+    /// Starts an agent on each host that has one and waits until `root` is there. Each samples what
+    /// it counts every `sample_period_ns`; 0: it does not.
     ///
     /// # Errors
     /// When one cannot be started, or its host cannot mount the file system.
     pub(crate) fn start(
         hosts: &'a [RankHost],
-        root: &Path,
+        (root, sample_period_ns): (&Path, u64),
         stop: &'a Stop,
     ) -> Result<Self, WorkerFailure> {
         let mut clients = Self::default();
@@ -39,7 +41,7 @@ impl<'a> Clients<'a> {
             let Some(agent) = &host.agent else { continue };
             let process = ReadyWorker::spawn(&mut command_of(&agent.argv), stop);
             let mut process = process.map_err(|failure| of_host(host, failure))?;
-            process.say(&spec_of(agent.mount.as_deref(), root));
+            process.say(&spec_of(agent.mount.as_deref(), root, sample_period_ns));
             clients.agents.push(Agent { host, process, place: ClientPlace::default() });
         }
         for agent in &mut clients.agents {
@@ -77,10 +79,10 @@ impl<'a> Clients<'a> {
     /// When one cannot tell, or is gone.
     pub(crate) fn counted(&mut self) -> Result<Vec<ClientRecord>, WorkerFailure> {
         self.order("counted", |agent, says| match says {
-            ClientSays::Counted(counters) => Some(ClientRecord {
+            ClientSays::Counted(counts) => Some(ClientRecord {
                 hostname: agent.host.name.clone(),
                 fstype: agent.place.fstype.clone(),
-                counters,
+                counts,
             }),
             _ => None,
         })
@@ -151,11 +153,28 @@ impl Agent<'_> {
 /// When one cannot.
 pub fn try_clients(hosts: &[RankHost], dir: &Path) -> Result<(), WorkerFailure> {
     let stop = Stop::default();
-    Clients::start(hosts, dir, &stop)?.end()
+    Clients::start(hosts, (dir, 0), &stop)?.end()
+}
+
+/// Lays the series of a host beside a phase that began at `start_monotonic_ns` of the runner's
+/// clock; without the clock of the host there is nothing to lay it beside, and it is dropped.
+pub(crate) fn set_beside(
+    client: &mut ClientRecord,
+    clock: Option<ClockOffset>,
+    start_monotonic_ns: u64,
+) {
+    let Some(clock) = clock else {
+        client.counts.series = None;
+        return;
+    };
+    for t_ns in client.counts.series.iter_mut().flat_map(|series| &mut series.t_ns) {
+        let at_ns = clock.to_runner_ns(u64::try_from(*t_ns).unwrap_or(0));
+        *t_ns = at_ns.wrapping_sub(start_monotonic_ns).cast_signed();
+    }
 }
 
 /// What an agent is told: the file system is mounted there where it is mounted here.
-fn spec_of(mount: Option<&str>, root: &Path) -> String {
+fn spec_of(mount: Option<&str>, root: &Path, sample_period_ns: u64) -> String {
     let mount = mount.map(|command| ClientMount {
         command: command.to_owned(),
         mount_point: mountinfo::find_for_path(root)
@@ -163,7 +182,8 @@ fn spec_of(mount: Option<&str>, root: &Path) -> String {
             .flatten()
             .map_or_else(|| root.to_owned(), |entry| entry.mount_point),
     });
-    let spec = ClientSpec { schema: SPEC_SCHEMA, root: root.to_owned(), mount };
+    let root = root.to_owned();
+    let spec = ClientSpec { schema: SPEC_SCHEMA, root, mount, sample_period_ns };
     serde_json::to_string(&spec).expect("a spec is plain data")
 }
 
@@ -171,5 +191,23 @@ fn of_host(host: &RankHost, failure: WorkerFailure) -> WorkerFailure {
     match failure {
         WorkerFailure::Stopped => WorkerFailure::Stopped,
         failure => WorkerFailure::Agent { host: host.name.clone(), failure: Box::new(failure) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::sample::Series;
+
+    #[test]
+    fn a_series_is_laid_beside_the_phase_by_the_clock_of_its_host() {
+        let series = Series { t_ns: vec![900, 1000, 1100], ..Series::default() };
+        let mut client = ClientRecord::default();
+        client.counts.series = Some(series);
+        let clock = ClockOffset { offset_ns: -50, error_ns: 3 };
+        set_beside(&mut client, Some(clock), 950);
+        assert_eq!(client.counts.series.as_ref().unwrap().t_ns, [-100, 0, 100]);
+        set_beside(&mut client, None, 950);
+        assert_eq!(client.counts.series, None);
     }
 }

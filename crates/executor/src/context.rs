@@ -146,7 +146,8 @@ impl Trial<'_> {
         if self.fs.mount(&mut self.record.filesystem)? {
             self.record.notices.extend(self.fs.compare_with_prediction());
             self.explain_syncfs();
-            self.clients = Clients::start(&self.spec.hosts, &self.fs.work_root()?, self.stop)?;
+            let (root, period_ns) = (self.fs.work_root()?, self.spec.sample_period_ns);
+            self.clients = Clients::start(&self.spec.hosts, (&root, period_ns), self.stop)?;
         }
         self.cache_drops = fsarena_metrics::cache_drops(&self.fs.roots);
         Ok(())

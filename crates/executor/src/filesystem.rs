@@ -167,7 +167,7 @@ impl<'a> TestedFs<'a> {
     }
 
     pub(crate) fn watch(&self, worker_pid: Option<u32>) -> Watch {
-        Watch { device: self.device_name(), memory_cgroup: None, worker_pid }
+        Watch { device: self.device_name(), worker_pid, ..Watch::default() }
     }
 
     /// Capacity and use of the mounted file system by statvfs(3), bytes.

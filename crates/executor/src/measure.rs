@@ -5,6 +5,7 @@
 //! the executor only waits; the sampler is the one thread next to it, and its cost is in the
 //! record. The canary runs before the first counters and after the last, unless time is virtual.
 
+use crate::clients::set_beside;
 use crate::cold::{self, Ground, SourceCache, Warmth};
 use crate::context::{Trial, unix_ns};
 use crate::cycle_events::CycleEvents;
@@ -81,7 +82,7 @@ impl Trial<'_> {
         let mut record =
             self.phase_record(phase, (&worked.report, device_flushed), rest, (&worked.at, clients));
         record.started_unix_ns = started_unix_ns;
-        self.add_ranks(phase, &mut record, &rank_reports);
+        self.add_ranks(phase, &mut record, &rank_reports, worked.report.start_monotonic_ns);
         record.canary =
             canary_before_ns.map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
         record.frequency_khz = frequency.mean_khz(&self.fs.roots);
@@ -119,9 +120,20 @@ impl Trial<'_> {
         watch
     }
 
-    /// Puts the ranks of a phase into its record and into that of the trial.
-    fn add_ranks(&mut self, phase: &Phase, record: &mut PhaseRecord, reports: &[RankReport]) {
+    /// Puts the ranks of a phase into its record and into that of the trial, and lays what their
+    /// hosts sampled beside it.
+    fn add_ranks(
+        &mut self,
+        phase: &Phase,
+        record: &mut PhaseRecord,
+        reports: &[RankReport],
+        start_monotonic_ns: u64,
+    ) {
         self.record.notices.extend(start_skew_notice(record, reports));
+        for client in &mut record.clients {
+            let rank = reports.iter().find(|rank| rank.hostname == client.hostname);
+            set_beside(client, rank.map(|rank| rank.clock), start_monotonic_ns);
+        }
         record.ranks = reports.to_vec();
         if !reports.is_empty() {
             self.record.ranks = ranks_of_trial(phase, reports);

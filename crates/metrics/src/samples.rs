@@ -83,6 +83,13 @@ impl Samples {
         Some(Snapshot { monotonic_ns, values })
     }
 
+    /// Drops every second sample, as often as it takes until there are at most `limit`.
+    pub fn thin_to(&mut self, limit: usize) {
+        while self.len() > limit.max(1) {
+            self.thin();
+        }
+    }
+
     /// Adds a sample; allocates nothing. Values beyond the catalog are ignored.
     pub fn push(&mut self, snapshot: &Snapshot) {
         if self.len() >= self.limit {

@@ -99,4 +99,6 @@ pub struct Watch {
     pub memory_cgroup: Option<PathBuf>,
     /// A process; without it, and after its end, `worker.*` is missing.
     pub worker_pid: Option<u32>,
+    /// Whether the network is watched; where it is not, `net.*` is missing.
+    pub network: bool,
 }

@@ -6,7 +6,7 @@
 
 use crate::MetricError;
 use crate::source::{Metric, Registration, Source};
-use crate::{Roots, Watch, block, cgroup, keyed, load, stat, worker};
+use crate::{Roots, Watch, block, cgroup, keyed, load, network, stat, worker};
 use fsarena_model::work::{CounterFile, CounterTexts};
 use std::sync::LazyLock;
 
@@ -19,6 +19,7 @@ pub(crate) const SOURCES: &[Registration] = &[
     keyed::MEMINFO,
     load::SOURCE,
     cgroup::SOURCE,
+    network::SOURCE,
 ];
 
 /// All metrics; [`Snapshot::values`] is in this order.
@@ -219,6 +220,8 @@ mod tests {
         let _ = load::parse(bytes, &mut values);
         let _ = block::parse(bytes, &mut values);
         let _ = cgroup::parse_number(bytes, &mut values[0]);
+        let _ = network::parse_traffic(bytes, &[], &mut values[..4]);
+        let _ = network::parse_tcp(bytes, &mut values[0]);
         let _ = worker::fields(bytes, [10, 12, 14, 15, 24]);
         let _ = worker::fields(bytes, [22]);
         let _ = worker::state(bytes);
@@ -233,7 +236,7 @@ mod tests {
 
         #[test]
         fn almost_right(
-            text in "((cpu|ctxt|some|full|pgpgin|nr_dirtied|4242 \\(x\\) R) ?){1,2}\
+            text in "((cpu|ctxt|some|full|pgpgin|nr_dirtied|eth0:|Tcp:|4242 \\(x\\) R) ?){1,2}\
                      (( |\n|total=|-|\\))?[0-9]{0,21}){0,40}"
         ) {
             all_parsers(text.as_bytes());

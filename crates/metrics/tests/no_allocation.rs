@@ -14,6 +14,7 @@ fn reading_and_keeping_samples_allocates_nothing() {
         device: device.map(|disk| disk.unwrap().file_name().to_string_lossy().into_owned()),
         memory_cgroup: None,
         worker_pid: Some(std::process::id()),
+        network: true,
     };
     let opening = CountingAllocator::calls();
     let mut sources = Sources::open(&Roots::default(), &watch).unwrap();

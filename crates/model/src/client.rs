@@ -5,7 +5,7 @@
 //! [`ClientSays`]. From then on it says `chill`, `count`, `counted` or `end`, a line each, and each
 //! has its answer.
 
-use crate::sample::Counters;
+use crate::sample::{Counters, SamplerCost, Series};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -24,6 +24,9 @@ pub struct ClientSpec {
     /// How the host mounts the file system; absent: it is mounted there already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount: Option<ClientMount>,
+    /// Period of the samples between the orders `count` and `counted`; 0: none.
+    #[serde(default)]
+    pub sample_period_ns: u64,
 }
 
 /// The mount of a client, in a mount namespace of the agent's own.
@@ -46,10 +49,24 @@ pub enum ClientSays {
     Chilled,
     /// Counters were read for the first time.
     Counting,
-    /// What they grew by since then.
-    Counted(Counters),
+    /// What happened since then.
+    Counted(ClientCounts),
     /// What was mounted is unmounted.
     Ended,
+}
+
+/// What a host counted in a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ClientCounts {
+    /// What its counters grew by.
+    pub counters: Counters,
+    /// Some of them over time; as it comes from an agent by `CLOCK_MONOTONIC` of its host, in a
+    /// record since the start of the phase. Absent where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
+    /// What the sampler there used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<SamplerCost>,
 }
 
 /// What ranks on a host join before they begin.
@@ -72,14 +89,15 @@ pub struct ClientRecord {
     /// Type of the file system there.
     pub fstype: String,
     /// What it did, from before its first rank went to after the last of all was heard.
-    pub counters: Counters,
+    #[serde(flatten)]
+    pub counts: ClientCounts,
 }
 
 /// What all clients received in a phase, bytes; `None` where one of them does not tell, or there is
 /// none.
 #[must_use]
 pub fn received_bytes(clients: &[ClientRecord]) -> Option<u64> {
-    let of_each = clients.iter().map(|client| client.counters.get(RECEIVED).copied());
+    let of_each = clients.iter().map(|client| client.counts.counters.get(RECEIVED).copied());
     of_each
         .collect::<Option<Vec<u64>>>()
         .filter(|all| !all.is_empty())
@@ -93,7 +111,10 @@ mod tests {
     #[test]
     fn one_client_that_does_not_tell_leaves_the_sum_unknown() {
         let client = |received: Option<u64>| ClientRecord {
-            counters: received.map(|bytes| (RECEIVED.to_owned(), bytes)).into_iter().collect(),
+            counts: ClientCounts {
+                counters: received.map(|bytes| (RECEIVED.to_owned(), bytes)).into_iter().collect(),
+                ..ClientCounts::default()
+            },
             ..ClientRecord::default()
         };
         assert_eq!(received_bytes(&[client(Some(3)), client(Some(4))]), Some(7));

@@ -47,7 +47,7 @@ impl ClientView {
     /// `clients` is one host in several trials, and never empty.
     fn of_host(clients: &[&ClientRecord]) -> Self {
         let over = |figure: &dyn Fn(&Counters) -> Option<u64>| {
-            median(clients.iter().filter_map(|one| figure(&one.counters)).collect())
+            median(clients.iter().filter_map(|one| figure(&one.counts.counters)).collect())
         };
         let of = |name: &str| over(&|counters| counters.get(name).copied());
         let parts = over(&|counters| Some((busy(counters)? * 1e6) as u64));
@@ -76,12 +76,14 @@ fn busy(counters: &Counters) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::client::ClientCounts;
     use fsarena_testkit::records::{self, contender, small_files};
 
     fn client(hostname: &str, pairs: &[(&str, u64)]) -> ClientRecord {
         let counters: Counters =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        ClientRecord { hostname: hostname.to_owned(), fstype: "nfs4".to_owned(), counters }
+        let counts = ClientCounts { counters, ..ClientCounts::default() };
+        ClientRecord { hostname: hostname.to_owned(), fstype: "nfs4".to_owned(), counts }
     }
 
     #[test]

@@ -64,6 +64,6 @@ pub use scaling::{ScalingLevel, ScalingOver, ScalingView};
 pub use stonewall::StonewallView;
 pub use study::{Study, study};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
-pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};
+pub use traces::{HostTrace, PhaseTrace, Quantity, TraceLine, TrialTrace, traces};
 pub use workers::{ProgramView, ThreadsView, WorkerView};
 pub use workloads::{SourceView, WorkloadView};

@@ -5,6 +5,7 @@ use crate::cpu::{BUSY, IDLE, TICK_NS};
 use crate::figures::median;
 use crate::ledger::{READ, WRITTEN};
 use crate::phases::groups;
+use fsarena_model::client::RECEIVED;
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::sample::Series;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 const DEVICE_BUSY: &str = "device.busy_ns";
 const DEVICE_QUEUE: &str = "device.queue_ns";
+const SENT: &str = "net.sent_bytes";
 const DIRTY: [&str; 2] = ["mem.dirty_bytes", "mem.writeback_bytes"];
 /// A stretch in which all processors together saw fewer ticks has no load: a tick more or less
 /// would be more than a fifth of it.
@@ -57,6 +59,18 @@ pub struct PhaseTrace {
     /// One line a quantity that was read at least once, all of one length; empty where no time
     /// series of this phase is stored.
     pub lines: Vec<TraceLine>,
+    /// The hosts of its ranks, where agents took samples there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostTrace>,
+}
+
+/// A host as a client of the file system, over the time of a phase.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct HostTrace {
+    /// Its name.
+    pub hostname: String,
+    /// As those of the phase.
+    pub lines: Vec<TraceLine>,
 }
 
 /// A quantity over time.
@@ -86,17 +100,23 @@ pub enum Quantity {
     DirtyMib,
     /// Load of the machine, % of all processors.
     CpuPercent,
+    /// Received by its network, MB/s (10⁶ bytes).
+    ReceivedMbPerS,
+    /// Sent by its network, MB/s (10⁶ bytes).
+    SentMbPerS,
 }
 
 impl Quantity {
     /// All, in the order shown.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::ReadMbPerS,
         Self::WrittenMbPerS,
         Self::BusyPercent,
         Self::QueueDepth,
         Self::DirtyMib,
         Self::CpuPercent,
+        Self::ReceivedMbPerS,
+        Self::SentMbPerS,
     ];
 }
 
@@ -194,9 +214,11 @@ fn phase_trace(phase: &PhaseRecord, at_s: f64) -> PhaseTrace {
     let samples = phase.series.as_ref().map(Samples::new);
     let last_ns = samples.as_ref().and_then(|samples| samples.t_ns.last().copied());
     let ends = [Some(clocks.returned_ns), clocks.durable_ns, drained_ns, last_ns];
-    let lines = samples.map(|samples| {
-        let line = |quantity| samples.line(quantity);
-        Quantity::ALL.into_iter().filter_map(line).collect()
+    let sampled =
+        phase.clients.iter().filter_map(|host| Some((host, host.counts.series.as_ref()?)));
+    let hosts = sampled.map(|(host, series)| HostTrace {
+        hostname: host.hostname.clone(),
+        lines: Samples::new(series).lines(),
     });
     PhaseTrace {
         phase: phase.name.clone(),
@@ -206,7 +228,8 @@ fn phase_trace(phase: &PhaseRecord, at_s: f64) -> PhaseTrace {
         durable_s: clocks.durable_ns.map(seconds),
         drained_s: drained_ns.map(seconds),
         period_s: phase.series.as_ref().map_or(0.0, |series| seconds(series.period_ns)),
-        lines: lines.unwrap_or_default(),
+        lines: samples.map(|samples| samples.lines()).unwrap_or_default(),
+        hosts: hosts.collect(),
     }
 }
 
@@ -235,6 +258,11 @@ impl<'a> Samples<'a> {
         (column.len() == self.series.t_ns.len()).then(|| &column[self.first..])
     }
 
+    /// A line for each quantity that has one.
+    fn lines(&self) -> Vec<TraceLine> {
+        Quantity::ALL.into_iter().filter_map(|quantity| self.line(quantity)).collect()
+    }
+
     /// The line of a quantity; `None` where it has no value at all.
     fn line(&self, quantity: Quantity) -> Option<TraceLine> {
         let values = match quantity {
@@ -254,6 +282,8 @@ impl<'a> Samples<'a> {
                     .collect()
             }
             Quantity::CpuPercent => self.load()?,
+            Quantity::ReceivedMbPerS => self.rate(RECEIVED, 1e-6)?,
+            Quantity::SentMbPerS => self.rate(SENT, 1e-6)?,
         };
         let values: Vec<Option<f64>> = values;
         let times = self.t_ns.iter().map(|&t_ns| seconds(t_ns));

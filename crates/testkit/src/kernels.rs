@@ -93,6 +93,18 @@ const MODERN: &[(&str, &str)] = &[
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=11\n\
          full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n",
     ),
+    (
+        "proc/net/dev",
+        "Inter-|   Receive                            |  Transmit\n \
+         face |bytes    packets errs drop fifo frame compressed multicast|bytes packets errs\n    \
+         lo:     100       1    0    0    0     0          0         0      100       1    0\n  \
+         eth0: 5000000    4000    0    0    0     0          0         0     7000      70    0\n",
+    ),
+    (
+        "proc/net/snmp",
+        "Ip: Forwarding DefaultTTL\nIp: 1 64\n\
+         Tcp: RtoAlgorithm RtoMin InSegs OutSegs RetransSegs InErrs\nTcp: 1 200 900 800 17 0\n",
+    ),
     ("proc/loadavg", "0.74 0.83 1.10 2/93 10527\n"),
     (
         "proc/cpuinfo",

@@ -68,6 +68,11 @@ impl MooseFs {
             let _ = sh(&format!("umount {place}"));
             std::thread::sleep(Duration::from_millis(200));
         }
+        // The master knows of the space of a chunk server some time after that has come to it.
+        while rustix::fs::statvfs(&self.mount_point).is_ok_and(|found| found.f_bavail == 0) {
+            assert!(begun.elapsed() < LIMIT, "{place} has no free space");
+            std::thread::sleep(Duration::from_millis(200));
+        }
         for host in 0..hosts.count() {
             let text = format!("{} {} {text}", hosts.ssh(), hosts.name(host));
             sh(&text).unwrap_or_else(|error| panic!("{text}: {error}"));

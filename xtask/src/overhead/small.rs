@@ -128,8 +128,10 @@ fn measure_sampler(seconds: u64) -> Result<f64> {
     let device = std::fs::read_dir("/sys/block").ok().and_then(|mut list| list.next()?.ok());
     let watch = Watch {
         device: device.map(|entry| entry.file_name().to_string_lossy().into_owned()),
-        memory_cgroup: None,
+
         worker_pid: Some(std::process::id()),
+        network: true,
+        ..Watch::default()
     };
     let sources = Sources::open(&Roots::default(), &watch)?;
     let period_ns = u64::try_from(PERIOD.as_nanos()).context("the period")?;

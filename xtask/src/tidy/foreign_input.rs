@@ -88,6 +88,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("metrics/src/facts.rs", "host-facts"),
     ("metrics/src/keyed.rs", "counters"),
     ("metrics/src/load.rs", "counters"),
+    ("metrics/src/network.rs", "counters"),
     ("metrics/src/read_file.rs", "counters"),
     ("metrics/src/sources.rs", "counters"),
     ("metrics/src/stat.rs", "counters"),

@@ -51,7 +51,14 @@ fn fuse_clients_are_mounted_and_made_cold() {
         assert_eq!(names, ["fh1", "fh2"]);
         for client in &phase.clients {
             assert!(client.fstype.starts_with("fuse"), "{client:?}");
-            assert!(client.counters.contains_key("net.sent_bytes"), "{client:?}");
+            assert!(client.counts.counters.contains_key("net.sent_bytes"), "{client:?}");
+            let series = client.counts.series.as_ref().expect("samples");
+            let names: Vec<&str> = series.columns.keys().map(String::as_str).collect();
+            assert!(["net.received_bytes", "cpu.user_ns"].iter().all(|name| names.contains(name)));
+            assert!(!names.contains(&"vm.paged_in_bytes"), "{names:?}");
+            let (first, last) = (series.t_ns[0], *series.t_ns.last().unwrap());
+            assert!(first <= 0 && last >= phase.clocks.returned_ns as i64, "{series:?}");
+            assert!(client.counts.sampler.unwrap().samples >= 2);
         }
     }
     let said = ["cold clients", "clients", "CPU busy", "fh1"];

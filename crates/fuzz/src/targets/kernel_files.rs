@@ -3,9 +3,7 @@
 use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_devices::mountinfo;
 use fsarena_executor::crash::kernel_lines;
-use fsarena_metrics::{
-    Roots, Sources, Watch, block_stat, load_and_pressure, network_counters, nfs_counters,
-};
+use fsarena_metrics::{Roots, Sources, Watch, block_stat, load_and_pressure, nfs_counters};
 use fsarena_testkit::FakeTree;
 use fsarena_testkit::kernels::{DEVICE, PID};
 use fsarena_trace::requests_in;
@@ -133,6 +131,7 @@ fn counters(input: &[u8]) {
             device: Some(DEVICE.to_owned()),
             memory_cgroup: Some(roots.sys.join(CGROUPS[number % CGROUPS.len()])),
             worker_pid: Some(PID),
+            network: true,
         };
         match Sources::open(roots, &watch).and_then(|mut sources| sources.read()) {
             Ok(snapshot) => assert_eq!(snapshot.values.len(), fsarena_metrics::catalog().len()),
@@ -142,7 +141,7 @@ fn counters(input: &[u8]) {
                 assert!(error.contains(&*base.to_string_lossy()), "{file}: {error}");
             }
         }
-        let _ = (network_counters(roots), nfs_counters(roots, Path::new("/mnt")));
+        let _ = nfs_counters(roots, Path::new("/mnt"));
         let load = load_and_pressure(roots);
         let _ = (block_stat(roots, DEVICE), format!("{load:?}"));
     });

@@ -18,6 +18,7 @@ fn watch(tree: &FakeTree, cgroup: &str) -> Watch {
         device: Some(DEVICE.to_owned()),
         memory_cgroup: Some(tree.path("sys/fs/cgroup").join(cgroup)),
         worker_pid: Some(PID),
+        network: true,
     }
 }
 
@@ -85,6 +86,8 @@ fn a_current_kernel_has_every_metric() {
             ("cgroup.memory_peak_bytes", 64 << 20),
             ("cgroup.limit_hits", 17),
             ("cgroup.oom_kills", 2),
+            ("net.received_bytes", 5_000_100),
+            ("net.retransmitted_segments", 17),
         ] {
             assert_eq!(now.get(name), Some(value), "{name}");
         }
@@ -95,7 +98,7 @@ fn a_current_kernel_has_every_metric() {
 fn an_old_kernel_lacks_what_it_lacks() {
     let tree = FakeTree::old();
     let lacking = missing(&read(&tree, "nothing"));
-    let prefixes = ["psi.", "cgroup.", "device.discard", "device.flush"];
+    let prefixes = ["psi.", "cgroup.", "device.discard", "device.flush", "net."];
     let later = [
         "vm.direct_reclaim_bytes",
         "vm.oom_kills",
@@ -107,7 +110,7 @@ fn an_old_kernel_lacks_what_it_lacks() {
         let known = prefixes.iter().any(|prefix| name.starts_with(prefix)) || later.contains(name);
         assert!(known, "{name} is not read on an old kernel");
     }
-    assert_eq!(lacking.len(), 6 + 4 + 4 + 2 + 5);
+    assert_eq!(lacking.len(), 6 + 4 + 4 + 2 + 5 + 5);
     let stat = block_stat(&roots(&tree), DEVICE).unwrap();
     assert_eq!((stat.reads, stat.read_bytes, stat.busy_ns), (50, 48 * 512, 91_000_000));
     assert_eq!((stat.discards, stat.flushes), (None, None));

@@ -7,7 +7,7 @@ use crate::section::{Block, Section};
 use fsarena_chart::{Head, Panel, Span, Trace, Traces};
 use fsarena_model::cycle::CycleRecord;
 use fsarena_model::units::Nanos;
-use fsarena_study::{PhaseTrace, Quantity, TrialTrace};
+use fsarena_study::{PhaseTrace, Quantity, TraceLine, TrialTrace};
 
 /// Most charts of a RUN, so that a page of many contenders can still be mailed.
 const MOST_CHARTS: usize = 24;
@@ -25,12 +25,17 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     Section::new(std::iter::once(note).chain(blocks).collect())
 }
 
+/// Most hosts with a line of their own: more cannot be told apart.
+const MOST_HOSTS: usize = 8;
+
 /// Series with at least one value, those of a workload together.
 fn views(context: &SectionContext<'_>) -> Vec<TrialTrace> {
     let run = context.run;
     let mut traces = fsarena_study::traces(&run.header.plan, run.records);
     traces.retain(|trace| {
-        let mut lines = trace.phases.iter().flat_map(|phase| &phase.lines);
+        let of_hosts = trace.phases.iter().flat_map(|phase| &phase.hosts);
+        let of_hosts = of_hosts.flat_map(|host| &host.lines);
+        let mut lines = trace.phases.iter().flat_map(|phase| &phase.lines).chain(of_hosts);
         lines.any(|line| line.points.iter().any(|(_, value)| value.is_some()))
     });
     traces
@@ -70,11 +75,17 @@ fn describe_sampling(context: &SectionContext<'_>) -> String {
 
 /// The first `most` trials of a workload, the first of them open.
 fn workload(context: &SectionContext<'_>, all: &[TrialTrace], most: usize) -> Vec<Block> {
-    let trial = |trace| Block::Chart(traces(context, trace).draw(), caption(trace));
-    let mut blocks = vec![Block::Heading(all[0].workload.clone()), trial(&all[0])];
-    blocks.extend(all.iter().take(most).skip(1).map(|other| {
-        Block::Fold(format!("{} on {}", other.workload, other.label), vec![trial(other)])
-    }));
+    let trial = |trace| -> Vec<Block> {
+        let own = Block::Chart(traces(context, trace).draw(), caption(trace));
+        std::iter::once(own).chain(of_hosts(context, trace)).collect()
+    };
+    let mut blocks = vec![Block::Heading(all[0].workload.clone())];
+    blocks.extend(trial(&all[0]));
+    blocks.extend(
+        all.iter().take(most).skip(1).map(|other| {
+            Block::Fold(format!("{} on {}", other.workload, other.label), trial(other))
+        }),
+    );
     if all.len() > most {
         blocks.push(Block::Note(format!(
             "Not drawn, to keep the page small: {} series of further contenders. They are in the \
@@ -109,6 +120,58 @@ pub(crate) fn traces(context: &SectionContext<'_>, trace: &TrialTrace) -> Traces
     }
 }
 
+/// The hosts of its ranks, a line each; nothing where no agent took samples.
+fn of_hosts(context: &SectionContext<'_>, trace: &TrialTrace) -> Option<Block> {
+    let mut names: Vec<&str> = Vec::new();
+    for host in trace.phases.iter().flat_map(|phase| &phase.hosts) {
+        if !names.contains(&host.hostname.as_str()) {
+            names.push(&host.hostname);
+        }
+    }
+    let drawn = &names[..names.len().min(MOST_HOSTS)];
+    let panels: Vec<Panel> = Quantity::ALL
+        .iter()
+        .filter_map(|&quantity| panel_of_hosts(trace, drawn, quantity))
+        .collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let left_out = match names.len() - drawn.len() {
+        0 => String::new(),
+        count => format!(" {count} further hosts are in the database."),
+    };
+    let id = format!("{}-c{}-hosts", workload_id(context, &trace.workload), trace.contender + 1);
+    let chart = Traces {
+        head: Head {
+            id,
+            name: file_name(&[&trace.workload, &trace.label, "hosts"]),
+            title: format!("{} on {}, block {}: hosts", trace.workload, trace.label, trace.block),
+            description: describe_trace(trace, &panels),
+        },
+        panels,
+        spans: trace.phases.iter().flat_map(|phase| spans(context, trace, phase)).collect(),
+    };
+    let text = format!(
+        "The hosts of its ranks in the same trial, each whole: network with loopback.{left_out}"
+    );
+    Some(Block::Chart(chart.draw(), text))
+}
+
+/// A line for each host.
+fn panel_of_hosts(trace: &TrialTrace, names: &[&str], quantity: Quantity) -> Option<Panel> {
+    let of_host = |(hue, name): (usize, &&str)| {
+        let points = points(trace, quantity, |phase| {
+            let host = phase.hosts.iter().find(|host| host.hostname == *name);
+            host.map_or(&[][..], |host| &host.lines)
+        });
+        let has_value = points.iter().any(|(_, value)| value.is_some());
+        has_value.then(|| Trace { label: (*name).to_owned(), hue, points })
+    };
+    let traces: Vec<Trace> = names.iter().enumerate().filter_map(of_host).collect();
+    let title = quantity_title(quantity).to_owned();
+    (!traces.is_empty()).then_some(Panel { title, traces })
+}
+
 /// The phase; where it has cycles, a span from the start of each to that of the next.
 fn spans(context: &SectionContext<'_>, trace: &TrialTrace, phase: &PhaseTrace) -> Vec<Span> {
     let record = context.run.records.iter().find(|one| one.key.sequence + 1 == trace.trial);
@@ -137,24 +200,36 @@ fn quantity_title(quantity: Quantity) -> &'static str {
         Quantity::QueueDepth => "requests at the device",
         Quantity::DirtyMib => "dirty memory, MiB",
         Quantity::CpuPercent => "CPU load, %",
+        Quantity::ReceivedMbPerS => "received, MB/s",
+        Quantity::SentMbPerS => "sent, MB/s",
     }
 }
 
-/// One line over all phases, with a gap between two; nothing where no phase has a value.
+/// One line over all phases; nothing where no phase has a value.
 fn panel(trace: &TrialTrace, quantity: Quantity) -> Option<Panel> {
+    let points = points(trace, quantity, |phase| &phase.lines);
+    points.iter().any(|(_, value)| value.is_some()).then(|| Panel {
+        title: quantity_title(quantity).to_owned(),
+        traces: vec![Trace { label: String::new(), hue: trace.contender, points }],
+    })
+}
+
+/// The points of a quantity over all phases, by the lines of each, with a gap between two.
+fn points(
+    trace: &TrialTrace,
+    quantity: Quantity,
+    lines: impl Fn(&PhaseTrace) -> &[TraceLine],
+) -> Vec<(f64, Option<f64>)> {
     let mut points: Vec<(f64, Option<f64>)> = Vec::new();
     for phase in &trace.phases {
-        let own = phase.lines.iter().find(|line| line.quantity == quantity);
+        let own = lines(phase).iter().find(|line| line.quantity == quantity);
         let Some(own) = own.filter(|line| !line.points.is_empty()) else { continue };
         if !points.is_empty() {
             points.push((phase.at_s, None));
         }
         points.extend(own.points.iter().map(|&(time_s, value)| (phase.at_s + time_s, value)));
     }
-    points.iter().any(|(_, value)| value.is_some()).then(|| Panel {
-        title: quantity_title(quantity).to_owned(),
-        traces: vec![Trace { label: String::new(), hue: trace.contender, points }],
-    })
+    points
 }
 
 fn describe_trace(trace: &TrialTrace, panels: &[Panel]) -> String {
@@ -171,6 +246,8 @@ fn describe_trace(trace: &TrialTrace, panels: &[Panel]) -> String {
 mod tests {
     use super::*;
     use crate::pictures::sample::{Sample, charts_of, html_of};
+    use fsarena_model::client::{ClientCounts, ClientRecord};
+    use fsarena_model::sample::Series;
     use fsarena_testkit::records;
 
     #[test]
@@ -185,6 +262,33 @@ mod tests {
         let trace = &views(&context)[1];
         assert!(caption(trace).starts_with("small-files on xfs: trial "), "{}", caption(trace));
         assert!(caption(trace).contains(&trace.chosen), "it says why this trial");
+    }
+
+    #[test]
+    fn hosts_are_drawn_below_their_trial_and_no_more_than_can_be_told_apart() {
+        let mut sample = Sample::with_labels(&["directory"], vec![records::small_files()], 1);
+        for phase in sample.records.iter_mut().flat_map(|record| &mut record.phases) {
+            let series = Series {
+                period_ns: 100_000_000,
+                t_ns: vec![0, 100_000_000],
+                columns: [("net.sent_bytes".to_owned(), vec![Some(0), Some(5_000_000)])].into(),
+            };
+            let host = |at: usize| ClientRecord {
+                hostname: format!("node{at}"),
+                counts: ClientCounts { series: Some(series.clone()), ..ClientCounts::default() },
+                ..ClientRecord::default()
+            };
+            phase.clients = (0..MOST_HOSTS + 2).map(host).collect();
+        }
+        let sample = sample.again();
+        let run = sample.run();
+        let context = SectionContext::new(0, &run);
+        assert_eq!(charts_of(&build(&context)).len(), 2);
+        let page = html_of(&build(&context));
+        for words in ["sent, MB/s", "node7", "2 further hosts are in the database"] {
+            assert!(page.contains(words), "{words}");
+        }
+        assert!(!page.contains("node8"), "a line too many");
     }
 
     #[test]

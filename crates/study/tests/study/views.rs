@@ -1,6 +1,7 @@
 //! Points, curves, traces and the matrix of ratios, over hand-made records.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use fsarena_model::client::{ClientCounts, ClientRecord};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::{Clock, RunHeader, RunState};
@@ -220,6 +221,8 @@ fn four_samples() -> Series {
         ("cpu.user_ns", vec![ms(0), ms(50), ms(150), ms(150)]),
         ("cpu.system_ns", vec![ms(0), ms(50), ms(50), ms(50)]),
         ("cpu.idle_ns", vec![ms(0), ms(100), ms(90), ms(100)]),
+        ("net.received_bytes", vec![Some(0), Some(2_000_000), Some(2_000_000), None]),
+        ("net.sent_bytes", vec![Some(0), Some(0), Some(100_000), Some(100_000)]),
     ];
     Series {
         period_ns: 100_000_000,
@@ -256,7 +259,28 @@ fn rates_are_of_the_stretch_that_ends_there_and_nothing_is_invented() {
     assert_eq!(values(trace, Quantity::DirtyMib), [Some(1.0), Some(3.0), None, Some(0.0)]);
     let load = values(trace, Quantity::CpuPercent);
     assert_eq!(load, [None, Some(50.0), Some(100.0), None], "one tick is too short to say");
+    assert_eq!(values(trace, Quantity::ReceivedMbPerS), [None, Some(20.0), Some(0.0), None]);
+    assert_eq!(values(trace, Quantity::SentMbPerS), [None, Some(0.0), Some(1.0), Some(0.0)]);
     assert_eq!(Quantity::ALL.len(), trace.phases[0].lines.len());
+}
+
+#[test]
+fn hosts_of_ranks_have_lines_of_their_own() {
+    let (header, mut records) = sample();
+    records.truncate(1);
+    let phase = &mut records[0].phases[0];
+    phase.series = Some(Series::default());
+    let host = |name: &str, series: Option<Series>| ClientRecord {
+        hostname: name.to_owned(),
+        counts: ClientCounts { series, ..ClientCounts::default() },
+        ..ClientRecord::default()
+    };
+    phase.clients = vec![host("a", Some(four_samples())), host("b", None)];
+    let trace = &traces(&header.plan, &records)[0];
+    let hosts = &trace.phases[0].hosts;
+    assert_eq!((hosts.len(), hosts[0].hostname.as_str()), (1, "a"), "b took no samples");
+    assert_eq!(hosts[0].lines.len(), Quantity::ALL.len());
+    assert!(trace.phases[0].lines.is_empty());
 }
 
 #[test]
