@@ -21,6 +21,7 @@ use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
 use fsarena_model::sample::{Counters, SamplerCost, Series};
 use fsarena_model::work::WorkerSays;
+use rustix::fs::{Access, access};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -142,7 +143,8 @@ impl Client {
         Ok((client, place))
     }
 
-    /// Mounts, where that is asked for, and waits until the directory of the trial is there.
+    /// Mounts, where that is asked for, and waits until the directory of the trial is there. It has
+    /// to be one that can be written.
     fn mount(&mut self) -> Result<(), String> {
         if let Some(mount) = &self.spec.mount {
             let place = &mount.mount_point;
@@ -172,7 +174,11 @@ impl Client {
             }
             std::thread::sleep(SEEN_PAUSE);
         }
-        Ok(())
+        access(&self.spec.root, Access::WRITE_OK).map_err(|error| {
+            let root = self.spec.root.display();
+            let error = io::Error::from(error);
+            format!("{root}: cannot be written there: {error}; see how it is mounted, and as whom")
+        })
     }
 
     /// The mount that the directory of the trial is on.

@@ -102,6 +102,18 @@ impl TestHosts {
         sh(&format!("ip -n {} link set eth0 down", self.namespace(host))).expect("a link");
     }
 
+    /// Limits what a host sends to `rate`, in words of tc(8): `1mbit`.
+    ///
+    /// # Errors
+    /// Why it cannot be limited here.
+    pub fn slow_down(&self, host: usize, rate: &str) -> Result<(), String> {
+        let space = self.namespace(host);
+        let limit = format!(
+            "ip netns exec {space} tc qdisc add dev eth0 root tbf rate {rate} burst 16kb latency 1s"
+        );
+        sh(&limit).map(drop).map_err(|error| format!("no queue that limits: {error}"))
+    }
+
     /// Processes of a host, sshd among them.
     #[must_use]
     pub fn processes(&self, host: usize) -> Vec<Pid> {

@@ -16,6 +16,7 @@ mod compare_missing;
 mod dataset;
 mod device_models;
 mod everyday;
+mod faulty_hosts;
 mod fleet;
 mod foreign;
 mod foreign_commands;

@@ -1,0 +1,94 @@
+//! Hosts of ranks that are otherwise than they should be: slow to reach, with a clock of their own,
+//! with a directory that cannot be written, without room.
+
+use crate::ranks::{assert_none_at_work, assert_ranks, network};
+use crate::support::{PROGRAM, TestEnv, assert_nothing_left, sh, tool};
+use fsarena_testkit::write_script;
+use std::path::Path;
+
+/// A year, s.
+const YEAR_S: i64 = 31_536_000;
+
+/// What is said and done goes over a link of a megabit each second; nothing is given up, and the
+/// files are those of a fast one.
+#[test]
+fn a_slow_link() {
+    let Some(hosts) = network(2) else { return };
+    if let Err(reason) = hosts.slow_down(1, "1mbit") {
+        println!("not run: {reason}");
+        return;
+    }
+    let env = TestEnv::new();
+    let (target, ssh, names) = (env.make_dir("target"), hosts.ssh(), hosts.names());
+    env.run(&[&env.on_hosts(&names, &ssh, &target)[..], &["--verify"]].concat()).good();
+    assert_none_at_work(&hosts, 2);
+    assert_nothing_left(&env);
+    assert_ranks(&env.records(1).remove(0), &["fh1", "fh2"]);
+}
+
+/// Where the clock of a host stands says nothing of how long its work took.
+#[test]
+fn a_clock_a_year_off() {
+    if !Path::new("/proc/self/ns/time").exists() || tool("unshare").is_none() {
+        println!("not run: no time namespaces, or no unshare");
+        return;
+    }
+    let env = TestEnv::privileged(&[]);
+    let Some(env) = env else { return };
+    let program = env.path("another-year");
+    write_script(
+        &program,
+        &format!(
+            "case $RANK_HOST in\nb) exec unshare --time --fork --kill-child --monotonic {YEAR_S} \
+             {PROGRAM} \"$@\";;\nesac\nexec {PROGRAM} \"$@\""
+        ),
+    );
+    let (target, ssh, program) = (env.make_dir("target"), env.near_ssh(), program.display());
+    let on = ["run", "--runs", "1", "--on", &target, "--hosts", "a,b", "--ssh", &ssh, "--verify"];
+    let what = ["--workload", "small-files", "--scale", "0.05", "--remote-program"];
+    env.run(&[&on[..], &what, &[&program.to_string()]].concat()).good();
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
+    assert_ranks(&record, &["a", "b"]);
+    for phase in &record.phases {
+        let clock = phase.ranks[1].clock;
+        let off_ns = clock.offset_ns.saturating_add(YEAR_S * 1_000_000_000);
+        assert!(off_ns.unsigned_abs() <= clock.error_ns, "{clock:?}");
+        assert!(phase.clocks.returned_ns < 60_000_000_000, "{:?}", phase.clocks);
+        for client in &phase.clients {
+            let series = client.counts.series.as_ref().expect("samples");
+            let last = *series.t_ns.last().unwrap();
+            assert!((0..60_000_000_000).contains(&last), "{}: {last}", client.hostname);
+        }
+    }
+}
+
+/// The directory is there, and is written by one host alone.
+#[test]
+fn a_directory_that_a_host_cannot_write() {
+    let Some(hosts) = network(2) else { return };
+    let env = TestEnv::new();
+    let (target, ssh, names) = (env.make_dir("target"), hosts.ssh(), hosts.names());
+    sh(&format!("{ssh} fh2 'mount --bind {target} {target} && mount -o remount,bind,ro {target}'"));
+    let ran = env.run(&env.on_hosts(&names, &ssh, &target));
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["the agent on fh2:", "cannot be written there: Read-only file system"]);
+    assert_none_at_work(&hosts, 2);
+    assert_nothing_left(&env);
+}
+
+/// The program is copied to hosts that have no place for it.
+#[test]
+fn a_host_without_room_for_the_program() {
+    let Some(hosts) = network(2) else { return };
+    let env = TestEnv::new();
+    let ssh = hosts.ssh();
+    sh(&format!("{ssh} fh2 'mkdir -p ~/.local && mount -t tmpfs -o size=64k x ~/.local'"));
+    let all = ["fleet", "run", "quick", "--ssh", &ssh, "--hosts", "fh1,fh2", "--install"];
+    let ran = env.run(&all).code(1);
+    ran.says(&["fh2: ", "No space left on device", "nothing was begun"]);
+    assert!(!env.db().exists(), "something was recorded");
+    let left = hosts.home(1).join(".local/share/fsarena/bin");
+    assert!(!left.exists() || left.read_dir().unwrap().next().is_none(), "half a program");
+    assert_nothing_left(&env);
+}
