@@ -105,19 +105,27 @@ fn caption(trace: &TrialTrace) -> String {
 
 /// The series of a trial.
 pub(crate) fn traces(context: &SectionContext<'_>, trace: &TrialTrace) -> Traces {
-    let panels: Vec<Panel> =
-        Quantity::ALL.iter().filter_map(|&quantity| panel(trace, quantity)).collect();
-    let id = format!("{}-c{}-series", workload_id(context, &trace.workload), trace.contender + 1);
-    Traces {
-        head: Head {
-            id,
-            name: file_name(&[&trace.workload, &trace.label, "time-series"]),
-            title: format!("{} on {}, block {}", trace.workload, trace.label, trace.block),
-            description: describe_trace(trace, &panels),
-        },
-        panels,
-        spans: trace.phases.iter().flat_map(|phase| spans(context, trace, phase)).collect(),
-    }
+    let panels = Quantity::ALL.iter().filter_map(|&quantity| panel(trace, quantity)).collect();
+    chart(context, trace, panels, ("series", "time-series", ""))
+}
+
+/// A chart over the phases of a trial, with the end of its id, of its name and of its title.
+fn chart(
+    context: &SectionContext<'_>,
+    trace: &TrialTrace,
+    panels: Vec<Panel>,
+    (id, name, title): (&str, &str, &str),
+) -> Traces {
+    let workload = workload_id(context, &trace.workload);
+    let title = format!("{} on {}, block {}{title}", trace.workload, trace.label, trace.block);
+    let head = Head {
+        id: format!("{workload}-c{}-{id}", trace.contender + 1),
+        name: file_name(&[&trace.workload, &trace.label, name]),
+        title,
+        description: describe_trace(trace, &panels),
+    };
+    let spans = trace.phases.iter().flat_map(|phase| spans(context, trace, phase)).collect();
+    Traces { head, panels, spans }
 }
 
 /// The hosts of its ranks, a line each; nothing where no agent took samples.
@@ -140,17 +148,7 @@ fn of_hosts(context: &SectionContext<'_>, trace: &TrialTrace) -> Option<Block> {
         0 => String::new(),
         count => format!(" {count} further hosts are in the database."),
     };
-    let id = format!("{}-c{}-hosts", workload_id(context, &trace.workload), trace.contender + 1);
-    let chart = Traces {
-        head: Head {
-            id,
-            name: file_name(&[&trace.workload, &trace.label, "hosts"]),
-            title: format!("{} on {}, block {}: hosts", trace.workload, trace.label, trace.block),
-            description: describe_trace(trace, &panels),
-        },
-        panels,
-        spans: trace.phases.iter().flat_map(|phase| spans(context, trace, phase)).collect(),
-    };
+    let chart = chart(context, trace, panels, ("hosts", "hosts", ": hosts"));
     let text = format!(
         "The hosts of its ranks in the same trial, each whole: network with loopback.{left_out}"
     );
