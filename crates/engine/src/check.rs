@@ -7,6 +7,7 @@ use crate::error::EngineError;
 use crate::names::SiblingNames;
 use crate::resources::open_files;
 use fsarena_model::cycle::{Cycle, Disturb, Load};
+use fsarena_model::io::MAX_STONEWALL_NS;
 use fsarena_model::work::{Backend, Dataset, DatasetState, Fsync, Op, Order, Phase, Sharing};
 
 /// Checks `phase` over `dataset`, found in `state`, where the logical sector has `sector_bytes`.
@@ -110,9 +111,6 @@ fn rate(phase: &Phase) -> Result<(), Wrong> {
     }
     Ok(())
 }
-
-/// Longest time of a stonewall: a day.
-const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
 
 fn stonewall(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     let (io, op) = (&phase.io, phase.op);

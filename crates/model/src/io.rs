@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Longest time of a stonewall: a day.
+pub const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
+
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

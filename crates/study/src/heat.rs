@@ -141,22 +141,14 @@ impl<'a> Column<'a> {
 
     /// Among the rows of the two, those of the first kind of cache and memory that both have.
     fn of_medians(&self, contender: usize, reference: usize) -> Option<f64> {
+        let per_op = self.table.per_op.then_some(self.table.unit);
         let rows = |wanted: usize| {
             let rows = self.table.rows.iter().filter(move |row| row.contender == wanted);
-            rows.filter_map(|row| Some((row, self.length(row)?)))
+            rows.filter_map(|row| Some((row, row.length(per_op)?)))
         };
         rows(contender).find_map(|(row, length)| {
             let (_, one) = rows(reference).find(|(other, _)| row.is_comparable_with(other))?;
             Some(length / one)
         })
-    }
-
-    /// Of the phase, or of an op where a stonewall decides how many there are.
-    fn length(&self, row: &PhaseRow) -> Option<f64> {
-        let rate = || row.rates.get(self.table.unit).filter(|rate| rate.median > 0.0);
-        match self.table.per_op {
-            false => median_ns(row).map(|ns| ns as f64),
-            true => rate().map(|rate| rate.median.recip()),
-        }
     }
 }

@@ -403,17 +403,22 @@ impl PhaseRow {
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         comparable(self) == comparable(other)
     }
+
+    /// What its ratios are made of: the median of the compared clock, ns, or with `per_op` that of
+    /// an op, s, by the rate in that unit. What nothing can be divided by is none.
+    pub(crate) fn length(&self, per_op: Option<RateUnit>) -> Option<f64> {
+        let length = match per_op {
+            None => self.compared.map(|spread| spread.median_ns as f64),
+            Some(unit) => self.rates.get(unit).map(|rate| rate.median.recip()),
+        };
+        length.filter(|length| length.is_finite() && *length > 0.0)
+    }
 }
 
 /// Ratios of times; with `per_op` of those of an op, by the rate in that unit.
 fn set_ratios(rows: &mut [PhaseRow], per_op: Option<RateUnit>) {
-    let median = |row: &PhaseRow| match per_op {
-        None => row.compared.map(|spread| spread.median_ns as f64),
-        Some(unit) => row.rates.get(unit).map(|rate| rate.median.recip()),
-    };
-    let is_divisor = |length: &f64| length.is_finite() && *length > 0.0;
     let medians: Vec<(_, Option<f64>)> =
-        rows.iter().map(|row| (comparable(row), median(row).filter(is_divisor))).collect();
+        rows.iter().map(|row| (comparable(row), row.length(per_op))).collect();
     for (row, (class, own)) in rows.iter_mut().zip(&medians) {
         let like: Vec<f64> = medians.iter().filter(|m| m.0 == *class).filter_map(|m| m.1).collect();
         let best = like.iter().copied().min_by(f64::total_cmp);

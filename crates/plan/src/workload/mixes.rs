@@ -7,7 +7,7 @@
 use super::io::{Spans, takes_backend, takes_fsync};
 use crate::error::{PlanError, Span};
 use fsarena_model::dataset::Dataset;
-use fsarena_model::io::{Backend, Fsync, Sharing};
+use fsarena_model::io::{Backend, Fsync, MAX_STONEWALL_NS, Sharing};
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::state::Effect;
@@ -221,9 +221,6 @@ fn shift(phase: &Phase, spans: &Spans) -> Checked {
     }
     Ok(())
 }
-
-/// Longest time of a stonewall: a day.
-const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
 
 /// A phase that ends by the clock: what it leaves has to be told from one number of ops.
 fn stonewall(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {

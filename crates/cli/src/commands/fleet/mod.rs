@@ -11,12 +11,12 @@ mod screen;
 mod session;
 
 use crate::args::{CompareArgs, FleetArgs, FleetCommand, FleetRunArgs};
-use crate::commands::loaded::{Identity, LoadedRun};
+use crate::commands::loaded::{Identity, LoadedRun, article_phases};
 use crate::commands::{compare, open};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use connections::Connections;
-use fsarena_report::{OwnRun, Repeats};
+use fsarena_report::OwnRun;
 use fsarena_store::{RunId, Store};
 use gather::{Fetched, Gathered};
 use request::Request;
@@ -252,16 +252,16 @@ fn compare_runs(args: &FleetRunArgs, gathered: &Gathered, db: Option<&Path>) -> 
 /// Prints the RUNs in the shape of the article that their experiment repeats; nothing where it
 /// repeats none.
 fn print_as_article(runs: &[RunId], db: Option<&Path>) -> Result<()> {
-    let Some(store) = open::for_reading(db)? else { return Ok(()) };
-    let loaded = runs.iter().map(|run| LoadedRun::read(&store, *run, Identity::Kept));
-    let loaded = loaded.collect::<Result<Vec<LoadedRun>>>()?;
-    let Some(Repeats { article, phases, .. }) = loaded.first().and_then(|run| run.as_run().article)
-    else {
+    let (Some(store), Some(first)) = (open::for_reading(db)?, runs.first()) else { return Ok(()) };
+    let Some(article) = fsarena_reference::of_experiment(&store.header(*first)?.experiment) else {
         return Ok(());
     };
+    let loaded = runs.iter().map(|run| LoadedRun::read(&store, *run, Identity::Kept));
+    let loaded = loaded.collect::<Result<Vec<LoadedRun>>>()?;
     let machines: Vec<OwnRun<'_>> = loaded.iter().map(LoadedRun::own_run).collect();
     let (width, style) = (context::width(), context::style());
-    let text = fsarena_report::in_shape_of(article, phases, &machines, width, style);
+    let text =
+        fsarena_report::in_shape_of(&article, &article_phases(&article), &machines, width, style);
     context::print(&format!("\n{text}"))?;
     say!("`fsarena reference {}` sets the article beside them", article.year);
     Ok(())
