@@ -10,12 +10,15 @@ use fsarena_process::cmd::{self, CmdError};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Limit for one block to be read.
 const READ_LIMIT: Duration = Duration::from_secs(3);
 /// Limit for the mount, the thaw and the unmount.
 const THAW_LIMIT: Duration = Duration::from_secs(10);
+/// Limit for an unmount that the kernel was at work on meanwhile.
+const UNMOUNT_LIMIT: Duration = Duration::from_secs(3);
+const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Tried where the kernel lists no type.
 const UNKNOWN_TYPE: &str = "auto";
@@ -65,7 +68,27 @@ pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
             Err(error) => return Err(error.into()),
         }
     }
-    listed.first().map_or(Ok(false), |fstype| Err(unmountable(device, fstype)))
+    match listed.first() {
+        Some(fstype) if !is_taken_down(Path::new("/sys"), &name) => {
+            Err(unmountable(device, fstype))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Whether the kernel has no file system on the device of this name any more, or soon: what was
+/// being unmounted when it was looked for is nothing that is frozen.
+fn is_taken_down(sys_root: &Path, name: &str) -> bool {
+    let began = Instant::now();
+    loop {
+        if types_on(sys_root, name).is_empty() {
+            return true;
+        }
+        if began.elapsed() > UNMOUNT_LIMIT {
+            return false;
+        }
+        std::thread::sleep(UNMOUNT_PAUSE);
+    }
 }
 
 /// What is said where the kernel still has a file system on the device, and cannot mount it: btrfs
@@ -130,5 +153,22 @@ mod tests {
         ] {
             assert_eq!(types_on(sys.path(), name), types, "{name}");
         }
+    }
+
+    /// The unmount that a process has begun goes on when that is dead.
+    #[test]
+    fn what_is_just_being_unmounted_is_not_said_to_be_frozen() {
+        let sys = tempfile::tempdir().unwrap();
+        let listed = sys.path().join("fs/ext4/loop3");
+        fs::create_dir_all(&listed).unwrap();
+        std::thread::scope(|scope| {
+            let _unmount = scope.spawn(|| {
+                std::thread::sleep(4 * UNMOUNT_PAUSE);
+                fs::remove_dir(&listed).unwrap();
+            });
+            assert!(is_taken_down(sys.path(), "loop3"));
+        });
+        fs::create_dir(&listed).unwrap();
+        assert!(!is_taken_down(sys.path(), "loop3"));
     }
 }
