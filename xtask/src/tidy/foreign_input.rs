@@ -78,6 +78,8 @@ const READ_BY: &[(&str, &str)] = &[
     ("foreign/src/fio/rewrite.rs", "fio-job"),
     ("foreign/src/import/fio.rs", "import-fio"),
     ("foreign/src/import/hyperfine.rs", "import-hyperfine"),
+    ("foreign/src/import/ior.rs", "import-ior"),
+    ("foreign/src/import/mdtest.rs", "import-mdtest"),
     ("hosts/src/answer.rs", "host-answers"),
     ("hosts/src/ending.rs", "ssh-messages"),
     ("hosts/src/handshake.rs", "rank-messages"),

@@ -258,6 +258,13 @@ pub enum Foreign {
     #[command(after_help = "Examples:\n  fsarena import hyperfine times.json\n  fsarena import \
                             hyperfine ext4=e.json xfs=x.json")]
     Hyperfine(FilesArgs),
+    /// Import the output of mdtest: each file is one trial, by the mean rates of its summary.
+    #[command(after_help = "Examples:\n  fsarena import mdtest nfs=1.txt nfs=2.txt nfs=3.txt \
+                            local=4.txt local=5.txt local=6.txt")]
+    Mdtest(FilesArgs),
+    /// Import the output of IOR: each iteration is one trial.
+    #[command(after_help = "Examples:\n  fsarena import ior nfs=nfs.txt local=local.txt")]
+    Ior(FilesArgs),
 }
 
 #[derive(Args, Debug)]

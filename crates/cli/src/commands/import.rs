@@ -23,6 +23,8 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<()> {
     let (files, import): (&FilesArgs, fn(&[Given], &Terms) -> _) = match &args.from {
         Foreign::Fio(files) => (files, fsarena_foreign::import::fio),
         Foreign::Hyperfine(files) => (files, fsarena_foreign::import::hyperfine),
+        Foreign::Mdtest(files) => (files, fsarena_foreign::import::mdtest),
+        Foreign::Ior(files) => (files, fsarena_foreign::import::ior),
     };
     let given: Vec<Given> = files.files.iter().map(|text| given(text)).collect::<Result<_>>()?;
     // Everything is read before anything is stored.

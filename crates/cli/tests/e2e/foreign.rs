@@ -19,6 +19,42 @@ fn hyperfine(env: &TestEnv, name: &str) -> String {
     env.write(name, &serde_json::json!({ "results": results }).to_string())
 }
 
+/// mdtest and IOR print text; what is compared of it is said.
+#[test]
+fn what_mdtest_and_ior_measured_is_shown() {
+    let env = TestEnv::new();
+    let row = |rate: f64| {
+        format!(
+            "SUMMARY rate (in ops/sec): (of 1 iterations)\n File creation {rate} {rate} {rate} 0\n"
+        )
+    };
+    let files: Vec<String> = [("nfs", 100.0), ("local", 200.0)]
+        .iter()
+        .flat_map(|(label, rate)| {
+            let one = |number: u32| (number, row(rate * (1.0 + 0.001 * f64::from(number))));
+            (0..4)
+                .map(one)
+                .map(|(number, text)| {
+                    let file = env.write(&format!("{label}{number}.txt"), &text);
+                    format!("{label}={file}")
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let words: Vec<&str> = files.iter().map(String::as_str).collect();
+    env.run(&[&["import", "mdtest"][..], &words].concat()).good().says(&[
+        "local is FASTER than nfs",
+        "mdtest prints rates",
+        "imported as RUN 1, 8 trials",
+    ]);
+    let head = "access bw(MiB/s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter\n";
+    let lines: String = (0..3).map(|at| format!("write 10 1 1 0 0 0 0.{at}5 {at}\n")).collect();
+    let file = env.write("ior.txt", &format!("{head}{lines}"));
+    let ran = env.run(&["import", "ior", &format!("a={file}")]).good();
+    ran.says(&["measured by IOR and not by fsarena", "imported as RUN 2, 3 trials"]);
+    env.run(&["import", "ior", &words[0][4..]]).refused(1, &["is not what IOR writes"]);
+}
+
 #[test]
 fn what_hyperfine_measured_is_shown_studied_compared_and_exported() {
     let env = TestEnv::new();

@@ -7,6 +7,7 @@ use crate::fio::{JobReport, Outcome, Report};
 use crate::import::build::{
     Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
 };
+use crate::import::by_files::label;
 use crate::import::notices;
 use fsarena_model::record::{Notice, PhaseRecord};
 use fsarena_model::work::{Dataset, Op, Phase, ProgramReport, Workload};
@@ -92,12 +93,6 @@ fn read(given: &Given) -> Result<Report, ImportError> {
         return Err(foreign(given, PROGRAM, OPTION, detail));
     }
     Ok(report)
-}
-
-/// The label that was given, or the name of the file without its ending.
-fn label(given: &Given) -> String {
-    let stem = || given.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    given.label.clone().or_else(stem).unwrap_or_else(|| name_of(given))
 }
 
 fn job_of<'r>(report: &'r Report, planned: &Phase) -> Option<&'r JobReport> {

@@ -8,10 +8,15 @@
 //! Pure: nothing here opens a file, reads a clock or knows the database.
 
 mod build;
+mod by_files;
 mod fio;
 mod hyperfine;
+mod ior;
+mod mdtest;
 pub mod notices;
 
 pub use build::{Given, ImportError, Imported, Terms};
 pub use fio::fio;
 pub use hyperfine::hyperfine;
+pub use ior::ior;
+pub use mdtest::mdtest;

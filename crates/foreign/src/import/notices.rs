@@ -10,6 +10,8 @@ pub const NOT_INTERLEAVED: &str = "imported-not-interleaved";
 pub const ORDER_UNKNOWN: &str = "imported-order-unknown";
 /// What is compared is a time for an amount, not a time that was measured.
 pub const BY_AMOUNT: &str = "imported-by-amount";
+/// The program prints no times.
+pub const RATES_ALONE: &str = "imported-rates-alone";
 /// The program's clock is too coarse for the lengths.
 pub const COARSE_CLOCK: &str = "imported-coarse-clock";
 /// Nothing can be decided from one run.
@@ -60,6 +62,18 @@ pub(crate) fn by_amount(phase: &str, amount: &str) -> Notice {
     )
 }
 
+/// Times are made of rates.
+pub(crate) fn rates_alone(program: &str, ops: u64) -> Notice {
+    Notice::new(
+        RATES_ALONE,
+        format!(
+            "{program} prints rates, and of several iterations their mean: compared is the time that \
+             {ops} ops take at the mean rate"
+        ),
+        None,
+    )
+}
+
 /// fio counts in ms.
 pub(crate) fn coarse_clock(phase: &str, ms: u64) -> Notice {
     let mut notice = Notice::new(
@@ -77,7 +91,7 @@ pub(crate) fn one_run(program: &str) -> Notice {
         ONE_RUN,
         "one run of each contender: nothing can be decided, since a single run has no spread",
         Some(match program {
-            "fio" => "import several files of each label: ext4=1.json ext4=2.json …",
+            "fio" | "mdtest" | "IOR" => "import several files of each label: ext4=1 ext4=2 …",
             _ => "let it do several runs (hyperfine --runs 10)",
         }),
     )

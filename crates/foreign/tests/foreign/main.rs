@@ -1,6 +1,7 @@
 //! Files that fio and hyperfine wrote: what is read from them, and the RUNs that are made of them.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+mod cluster_programs;
 mod import;
 
 use fsarena_foreign::fio::{Outcome, OutputError, Report};

@@ -3,7 +3,7 @@
 use crate::shown::{StoredRun, show};
 use crate::target::{PLAIN, Target, texts};
 use fsarena_foreign::fio::{JobFile, Outcome, Report, version_of};
-use fsarena_foreign::import::{Given, ImportError, Imported, Terms, fio, hyperfine};
+use fsarena_foreign::import::{Given, ImportError, Imported, Terms, fio, hyperfine, ior, mdtest};
 use fsarena_model::header_rules;
 use std::fs;
 use std::path::Path;
@@ -46,6 +46,22 @@ pub(super) const IMPORT_HYPERFINE: Target = Target {
     reads: "files of `hyperfine --export-json` that are imported",
     seeds: || fixtures("import").into_iter().filter(|text| has(text, b"\"results\"")).collect(),
     run: |input| import(input, hyperfine),
+    ..PLAIN
+};
+
+pub(super) const IMPORT_IOR: Target = Target {
+    name: "import-ior",
+    reads: "output of IOR that is imported",
+    seeds: || fixtures("import").into_iter().filter(|text| has(text, b"bw(MiB/s)")).collect(),
+    run: |input| import(input, ior),
+    ..PLAIN
+};
+
+pub(super) const IMPORT_MDTEST: Target = Target {
+    name: "import-mdtest",
+    reads: "output of mdtest that is imported",
+    seeds: || fixtures("import").into_iter().filter(|text| has(text, b"SUMMARY rate")).collect(),
+    run: |input| import(input, mdtest),
     ..PLAIN
 };
 

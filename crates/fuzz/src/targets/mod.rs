@@ -49,6 +49,8 @@ pub const TARGETS: &[Target] = &[
     hosts::HOST_LIST,
     fio::IMPORT_FIO,
     fio::IMPORT_HYPERFINE,
+    fio::IMPORT_IOR,
+    fio::IMPORT_MDTEST,
     crash_files::KEPT_STATE,
     kernel_files::KERNEL_LOG,
     guests::KERNEL_SOURCE,

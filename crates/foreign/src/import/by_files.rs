@@ -1,0 +1,115 @@
+//! Programs whose files of one label are the blocks of a contender, each with one trial or several.
+
+use crate::import::build::{
+    Given, ImportError, Imported, Measured, Terms, Trial, name_of, phase, place_of,
+};
+use fsarena_model::job::{Command, DATA, Job, JobKind};
+use fsarena_model::record::Notice;
+use fsarena_model::work::{Dataset, Phase, ProgramReport, Workload};
+use std::collections::BTreeMap;
+
+/// A phase of a trial, as a file tells it.
+pub(super) struct Timed {
+    pub(super) name: &'static str,
+    pub(super) returned_ns: u64,
+    pub(super) ops: u64,
+    pub(super) asked_bytes: u64,
+    /// What the program prints next to it.
+    pub(super) figures: BTreeMap<String, String>,
+}
+
+/// What is said of all files.
+pub(super) struct Source {
+    pub(super) program: &'static str,
+    pub(super) title: &'static str,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// A RUN of the trials of each file, in its order; files of one label go on with its numbers.
+///
+/// # Errors
+/// Where a trial has other phases than the first.
+pub(super) fn imported(
+    source: Source,
+    files: &[Given],
+    trials: Vec<Vec<Vec<Timed>>>,
+    terms: &Terms,
+) -> Result<Imported, ImportError> {
+    let Some(first) = trials.first().and_then(|trials| trials.first()) else {
+        return Err(ImportError::NoFile);
+    };
+    let names: Vec<&str> = first.iter().map(|timed| timed.name).collect();
+    let phases: Vec<Phase> = names.iter().map(|name| planned(source.program, name)).collect();
+    let mut measured = Measured {
+        program: source.program,
+        files: files.iter().map(name_of).collect(),
+        contenders: Vec::new(),
+        workloads: vec![Workload {
+            name: source.program.to_owned(),
+            title: source.title.to_owned(),
+            dataset: Dataset::default(),
+            phases: phases.clone(),
+            fio: None,
+            source: None,
+        }],
+        trials: Vec::new(),
+        notices: source.notices,
+    };
+    let mut done: BTreeMap<usize, u32> = BTreeMap::new();
+    for (given, trials) in files.iter().zip(trials) {
+        let contender = place_of(&mut measured.contenders, (label(given), 1));
+        let block = done.entry(contender).or_default();
+        for trial in trials {
+            same_phases(given, &names, &trial)?;
+            let records = phases.iter().zip(trial).map(|(planned, timed)| {
+                let program = ProgramReport {
+                    name: source.program.to_owned(),
+                    figures: timed.figures,
+                    ..ProgramReport::default()
+                };
+                let mut record = phase(planned, timed.returned_ns, program, None);
+                record.ops = timed.ops;
+                record.asked_bytes = timed.asked_bytes;
+                record
+            });
+            measured.trials.push(Trial {
+                contender,
+                workload: 0,
+                block: *block,
+                started_unix_ns: None,
+                file: name_of(given),
+                phases: records.collect(),
+                failure: None,
+                notices: Vec::new(),
+            });
+            *block += 1;
+        }
+    }
+    measured.imported(terms)
+}
+
+/// The label that was given, or the name of the file without its ending.
+pub(super) fn label(given: &Given) -> String {
+    let stem = || given.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    given.label.clone().or_else(stem).unwrap_or_else(|| name_of(given))
+}
+
+fn planned(program: &str, name: &str) -> Phase {
+    let run = format!("{program}: {name}");
+    let command = Command { run, prepare: None, cleanup: None, programs: Vec::new() };
+    Phase::of_job(name, Job::new(JobKind::Command(command), DATA))
+}
+
+fn same_phases(given: &Given, names: &[&str], trial: &[Timed]) -> Result<(), ImportError> {
+    let own: Vec<&str> = trial.iter().map(|timed| timed.name).collect();
+    if own == names {
+        return Ok(());
+    }
+    let detail = format!(
+        "has {}, and what came before it has {}; what is not the same work is not compared: import \
+         them apart",
+        own.join(", "),
+        names.join(", ")
+    );
+    Err(ImportError::Differs { path: given.path.clone(), detail })
+}
