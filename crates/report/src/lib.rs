@@ -14,6 +14,7 @@ mod bars;
 mod clients;
 mod command;
 mod compared;
+mod compared_files;
 mod context;
 mod device_model;
 mod doctor;
@@ -25,6 +26,7 @@ mod identity;
 mod io_summary;
 mod job;
 pub mod json;
+mod junit;
 mod labels;
 mod ledger;
 mod lists;
@@ -58,6 +60,7 @@ pub use answer::{
 pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
+pub use compared_files::{compared_junit, compared_markdown};
 pub use context::{Repeats, Run};
 pub use device_model::{
     DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
@@ -90,6 +93,6 @@ pub use safety_sequences::{
     BrokenRule, LitmusRow, SequenceCase, SequenceHead, SequenceRow, litmus_text, sequences_text,
 };
 pub use sections::watched::{watched_pair_tables, watched_tables};
-pub use sections::{markdown, run_text};
+pub use sections::{LatexTable, latex_tables, markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};
 pub use verdict::{verdict_headline, verdict_tables};

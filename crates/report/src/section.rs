@@ -30,6 +30,11 @@ impl Section {
         Self { legend: legend.into(), ..self }
     }
 
+    /// Its tables, in their order.
+    pub(crate) fn tables(&self) -> Vec<&Table> {
+        self.blocks.iter().flat_map(Block::tables).collect()
+    }
+
     /// Its charts, in their order.
     pub(crate) fn charts(&self) -> Vec<&Svg> {
         self.blocks.iter().flat_map(Block::charts).collect()
@@ -67,6 +72,14 @@ pub(crate) enum Block {
 }
 
 impl Block {
+    fn tables(&self) -> Vec<&Table> {
+        match self {
+            Self::Table(table) => vec![table],
+            Self::Fold(_, blocks) => blocks.iter().flat_map(Self::tables).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     fn charts(&self) -> Vec<&Svg> {
         match self {
             Self::Chart(svg, _) => vec![svg],

@@ -149,6 +149,12 @@ pub struct CompareArgs {
     /// Print a line of CSV for each comparison, and one for each that has no figures on one side.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+    /// Print Markdown, for a wiki or a pull request: what became slower first.
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub markdown: bool,
+    /// Print JUnit's XML, for a nightly job: SLOWER is a failure, UNDECIDED is skipped.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown"])]
+    pub junit: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -169,6 +175,7 @@ Examples:
   fsarena merge laptop.db server.db && fsarena compare 7 1f3a 88c0
   fsarena compare --before 3,4,5 --after 6,7,8 --all
   fsarena compare latest --bisect
+  fsarena compare --before 3,4,5 --after 6,7,8 --junit > nightly.xml
   fsarena compare 12@-10m 13@10m-20m";
 
 #[derive(Args, Debug)]

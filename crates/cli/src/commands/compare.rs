@@ -25,6 +25,9 @@ mod bisect {
     pub const STOP: u8 = 128;
 }
 
+/// What files that other programs show are called.
+const TITLE: &str = "fsarena compare";
+
 /// Compares RUNs.
 pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     compare(args, db).or_else(|error| {
@@ -111,6 +114,12 @@ fn print(
 ) -> Result<()> {
     if args.csv {
         return context::print(&found.csv());
+    }
+    if args.markdown {
+        return context::print(&fsarena_report::compared_markdown(TITLE, found));
+    }
+    if args.junit {
+        return context::print(&fsarena_report::compared_junit(TITLE, found));
     }
     context::print_as(args.json, document, tables)
 }

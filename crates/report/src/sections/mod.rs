@@ -129,6 +129,31 @@ pub(crate) fn sections_markdown(run: &Run<'_>, style: Style) -> String {
     all.iter().map(|(kind, section)| render::markdown(kind.title, section)).collect()
 }
 
+/// A table for a paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LatexTable {
+    /// Of its section and its number there: `figures-2`.
+    pub name: String,
+    /// A float for `\input` in a document with `\usepackage{booktabs}`.
+    pub text: String,
+}
+
+/// The tables of a RUN, those that Markdown has too.
+#[must_use]
+pub fn latex_tables(run: &Run<'_>, style: Style) -> Vec<LatexTable> {
+    let style = Style { colour: false, bars: false, ..style };
+    let context = SectionContext::as_text(run, Detail::AllPairs, style);
+    let mut tables = Vec::new();
+    for (kind, section) in made(&context, MARKDOWN) {
+        let own = section.tables().into_iter().filter(|table| !table.is_empty());
+        tables.extend(own.enumerate().map(|(at, table)| {
+            let name = format!("{}-{}", kind.id, at + 1);
+            LatexTable { text: render::latex::table(table, &name), name }
+        }));
+    }
+    tables
+}
+
 /// Verdicts with the answer to each question in words.
 fn answers(context: &SectionContext<'_>) -> Section {
     let Some(verdicts) = context.run.verdicts else { return Section::none() };
