@@ -27,8 +27,9 @@ pub use kernel::{
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use rank::RankArgs;
 pub use results::{
-    AssetFormat, Beside, CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format,
-    ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
+    AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand, CompareArgs, DeleteArgs,
+    ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs, MergeArgs, ReferenceArgs,
+    ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 pub use safety::{SafetyArgs, SafetyCommand};
@@ -116,7 +117,9 @@ pub enum Command {
     Delete(DeleteArgs),
     /// Export a RUN as CSV, JSON or Markdown.
     Export(ExportArgs),
-    /// Import fio or hyperfine results.
+    /// Put a RUN with all that is needed to check it into one file, or check such a file.
+    Bundle(BundleArgs),
+    /// Import results of fio, hyperfine, mdtest or IOR.
     Import(ImportArgs),
     /// Check the machine and devices for conditions that distort results.
     Doctor(DoctorArgs),

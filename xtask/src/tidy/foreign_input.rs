@@ -34,6 +34,8 @@ const READERS: &[&str] = &[
 
 /// Files that read foreign input, and the targets that stand for them.
 const READ_BY: &[(&str, &str)] = &[
+    ("bundle/src/sums.rs", "bundle"),
+    ("bundle/src/unpack.rs", "bundle"),
     ("chart/src/file.rs", "quantity"),
     ("cli/src/args/factors.rs", "level"),
     ("cli/src/commands/run/consent.rs", "wipe"),
@@ -165,6 +167,7 @@ const OWN_INPUT: &[(&str, &str)] = &[
         "RUN@FROM-TO of the command line: split at its signs, and times",
     ),
     ("engine/src/stamp.rs", "fixed places of a sector, which any bytes have"),
+    ("cli/src/commands/bundle/check.rs", "a JSON value of any form, compared and never used"),
     ("engine/src/verify.rs", "fixed places of a sector, which any bytes have"),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("places/src/kernel/digest.rs", "hashes that it has written into the user's cache itself"),

@@ -7,13 +7,15 @@ use super::tree::{Finding, Tree, parent};
 /// `devices → filesystems → process` and `report → study → verdict → stats`, all of them → `model`,
 /// which depends on nothing here.
 const MAY_USE: &[(&str, &str)] = &[
+    // Files in, one file out, and back.
+    ("bundle", ""),
     // Plain values in, SVG out.
     ("chart", ""),
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        "corpus devices doctor engine executor filesystems foreign hosts metrics model places plan \
-         process reference report runner safety stats store study trace vdisk verdict watch \
+        "bundle corpus devices doctor engine executor filesystems foreign hosts metrics model places \
+         plan process reference report runner safety stats store study trace vdisk verdict watch \
          worker",
     ),
     ("corpus", "model"),
@@ -30,8 +32,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // For tests only: whatever reads foreign input, and what shows it.
     (
         "fuzz",
-        "corpus devices doctor executor filesystems foreign hosts metrics model places plan report \
-         runner safety store study testkit trace vdisk verdict watch worker",
+        "bundle corpus devices doctor executor filesystems foreign hosts metrics model places plan \
+         report runner safety store study testkit trace vdisk verdict watch worker",
     ),
     // Names of hosts, text of a command line that others start, and who may be a rank.
     ("hosts", "model"),

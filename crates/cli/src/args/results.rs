@@ -230,6 +230,43 @@ pub struct ExportArgs {
     pub identify: bool,
 }
 
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, after_help = BUNDLE_EXAMPLES)]
+pub struct BundleArgs {
+    #[command(subcommand)]
+    pub what: Option<BundleCommand>,
+    /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    #[arg(add = complete::runs())]
+    pub run: Option<String>,
+    /// File to write. Without it: fsarena-ID.tar.zst in the working directory.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Keep serial numbers and the names of host, user and home directory.
+    #[arg(long)]
+    pub identify: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum BundleCommand {
+    /// Check a bundle: its hashes, and its verdicts recomputed from its records. Exit code 1 if
+    /// anything differs.
+    #[command(after_help = "Examples:\n  fsarena bundle check paper.tar.zst")]
+    Check(BundleCheckArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct BundleCheckArgs {
+    /// The bundle.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+const BUNDLE_EXAMPLES: &str = "\
+Examples:
+  fsarena bundle
+  fsarena bundle 3 -o paper.tar.zst
+  fsarena bundle check paper.tar.zst";
+
 /// Format of an export.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {

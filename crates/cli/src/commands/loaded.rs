@@ -22,7 +22,7 @@ pub enum Identity {
 }
 
 /// Names of the user by the environment: most RUNs are read where they were done.
-fn names_of_user() -> Vec<String> {
+pub fn names_of_user() -> Vec<String> {
     let all =
         ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|one| std::env::var(one).ok());
     all.filter(|name| !name.is_empty() && name != "root").collect()

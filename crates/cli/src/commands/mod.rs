@@ -3,6 +3,7 @@
 
 mod alike;
 mod browse;
+pub mod bundle;
 pub mod compare;
 mod confirm;
 pub mod dataset;

@@ -187,22 +187,36 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
 }
 
 fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
-    let LoadedRun { header, records, .. } = loaded;
     if args.raw && args.format != Format::Json {
         refuse!("--raw: only JSON has the latency of single ops: add --format json");
     }
     let text = match args.format {
-        Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
+        Format::Csv => return Ok(csv_of(loaded)),
         Format::SafetyCsv => match &loaded.safety {
             Some(view) => safety_csv(view),
             None => refuse!("--format safety-csv: no power was cut in this RUN; see [safety]"),
         },
-        Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
-        Format::Markdown => markdown(&loaded.as_run(), Style::default()),
+        Format::Markdown => return Ok(markdown_of(loaded)),
         Format::Json => {
             let document = json::export(json::show(&loaded.as_run()), args.raw);
             return Ok(visible::json(&document).into_owned());
         }
     };
     Ok(visible::lines(&text).into_owned())
+}
+
+/// A line for each trial and phase.
+pub fn csv_of(loaded: &LoadedRun) -> String {
+    let LoadedRun { header, records, .. } = loaded;
+    let text = csv(header, &fsarena_study::points(&header.plan, records));
+    visible::lines(&text).into_owned()
+}
+
+/// Verdicts and tables.
+pub fn markdown_of(loaded: &LoadedRun) -> String {
+    let text = match loaded.header.plan.is_watched() {
+        true => watched::markdown(loaded),
+        false => markdown(&loaded.as_run(), Style::default()),
+    };
+    visible::lines(&text).into_owned()
 }

@@ -11,6 +11,7 @@ mod bad_database;
 mod bad_input;
 mod bad_mixtures;
 mod bad_verdicts;
+mod bundle;
 mod clients;
 mod compare_missing;
 mod dataset;

@@ -4,6 +4,7 @@
 //! (`xtask/src/tidy/foreign_input.rs`): a file that reads some and has no target is a fault there.
 
 mod archives;
+mod bundles;
 mod crash_files;
 mod databases;
 mod descriptions;
@@ -25,6 +26,7 @@ pub const TARGETS: &[Target] = &[
     descriptions::APPLICATION,
     crash_files::APPLICATION_WORK,
     archives::ARCHIVE,
+    bundles::BUNDLE,
     kernel_files::COUNTERS,
     crash_files::CRASH_STATE,
     crash_files::CRASH_TREE,
