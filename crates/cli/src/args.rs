@@ -119,7 +119,7 @@ pub enum Command {
     Export(ExportArgs),
     /// Put a RUN with all that is needed to check it into one file, or check such a file.
     Bundle(BundleArgs),
-    /// Import results of fio, hyperfine, mdtest or IOR.
+    /// Import results of fio, hyperfine, mdtest, IOR, bonnie++ or the Phoronix Test Suite.
     Import(ImportArgs),
     /// Check the machine and devices for conditions that distort results.
     Doctor(DoctorArgs),

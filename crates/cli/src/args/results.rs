@@ -309,6 +309,14 @@ pub enum Foreign {
     /// Import the output of IOR: each iteration is one trial.
     #[command(after_help = "Examples:\n  fsarena import ior nfs=nfs.txt local=local.txt")]
     Ior(FilesArgs),
+    /// Import the CSV of bonnie++ (1.96 or later): each line is one trial.
+    #[command(after_help = "Examples:\n  fsarena import bonnie all.csv\n  fsarena import bonnie \
+                            ext4=ext4.csv xfs=xfs.csv")]
+    Bonnie(FilesArgs),
+    /// Import a result of the Phoronix Test Suite: its systems are contenders, each run one trial.
+    #[command(after_help = "Examples:\n  fsarena import phoronix composite.xml\n  fsarena import \
+                            phoronix ext4=a/composite.xml xfs=b/composite.xml")]
+    Phoronix(FilesArgs),
 }
 
 #[derive(Args, Debug)]

@@ -25,6 +25,8 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<()> {
         Foreign::Hyperfine(files) => (files, fsarena_foreign::import::hyperfine),
         Foreign::Mdtest(files) => (files, fsarena_foreign::import::mdtest),
         Foreign::Ior(files) => (files, fsarena_foreign::import::ior),
+        Foreign::Bonnie(files) => (files, fsarena_foreign::import::bonnie),
+        Foreign::Phoronix(files) => (files, fsarena_foreign::import::phoronix),
     };
     let given: Vec<Given> = files.files.iter().map(|text| given(text)).collect::<Result<_>>()?;
     // Everything is read before anything is stored.

@@ -182,3 +182,24 @@ fn names_are_taken_out_of_an_export_unless_they_are_asked_for() {
     }
     assert_nothing_left(&env);
 }
+
+/// The files that the two wrote, as the tests of the parsers have them.
+#[test]
+fn what_bonnie_and_phoronix_measured_is_shown() {
+    let env = TestEnv::new();
+    let fixture = |name: &str| {
+        format!("{}/../foreign/tests/fixtures/import/{name}", env!("CARGO_MANIFEST_DIR"))
+    };
+    env.run(&["import", "bonnie", &fixture("bonnie_1.csv")]).good().says(&[
+        "seq-create is left out: in 1 of 4 lines it ended too soon to be timed",
+        "measured by bonnie++ and not by fsarena",
+        "imported as RUN 1, 4 trials",
+    ]);
+    env.run(&["import", "phoronix", &fixture("phoronix_1.xml")]).good().says(&[
+        "spreads look smaller than they are",
+        "before is FASTER than after",
+        "imported as RUN 2",
+    ]);
+    env.run(&["import", "phoronix", &fixture("bonnie_1.csv")])
+        .refused(1, &["is not what Phoronix Test Suite writes"]);
+}

@@ -40,9 +40,11 @@ pub(super) fn imported(
     };
     let names: Vec<&str> = first.iter().map(|timed| timed.name).collect();
     let phases: Vec<Phase> = names.iter().map(|name| planned(source.program, name)).collect();
+    let mut paths: Vec<String> = files.iter().map(name_of).collect();
+    paths.dedup();
     let mut measured = Measured {
         program: source.program,
-        files: files.iter().map(name_of).collect(),
+        files: paths,
         contenders: Vec::new(),
         workloads: vec![Workload {
             name: source.program.to_owned(),

@@ -7,6 +7,7 @@
 //!
 //! Pure: nothing here opens a file, reads a clock or knows the database.
 
+mod bonnie;
 mod build;
 mod by_files;
 mod fio;
@@ -14,9 +15,12 @@ mod hyperfine;
 mod ior;
 mod mdtest;
 pub mod notices;
+mod phoronix;
 
+pub use bonnie::bonnie;
 pub use build::{Given, ImportError, Imported, Terms};
 pub use fio::fio;
 pub use hyperfine::hyperfine;
 pub use ior::ior;
 pub use mdtest::mdtest;
+pub use phoronix::phoronix;

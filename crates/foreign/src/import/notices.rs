@@ -14,6 +14,10 @@ pub const BY_AMOUNT: &str = "imported-by-amount";
 pub const RATES_ALONE: &str = "imported-rates-alone";
 /// The program's clock is too coarse for the lengths.
 pub const COARSE_CLOCK: &str = "imported-coarse-clock";
+/// Work that ended before it could be timed.
+pub const TOO_SOON: &str = "imported-too-soon";
+/// What is neither a time nor a rate.
+pub const NO_TIME: &str = "imported-no-time";
 /// Nothing can be decided from one run.
 pub const ONE_RUN: &str = "imported-one-run";
 
@@ -74,6 +78,37 @@ pub(crate) fn rates_alone(program: &str, ops: u64) -> Notice {
     )
 }
 
+/// A rate that is missing in some lines says nothing about the others.
+pub(crate) fn too_soon(program: &str, phase: &str, count: usize, of: usize) -> Notice {
+    Notice::new(
+        TOO_SOON,
+        format!("{phase} is left out: in {count} of {of} lines it ended too soon to be timed"),
+        Some(&format!("give {program} more work")),
+    )
+}
+
+/// Scores have no meaning here.
+pub(crate) fn no_time(test: &str, scale: &str) -> Notice {
+    Notice::new(
+        NO_TIME,
+        format!("{test} is left out: its scale ({scale}) is neither a time nor a rate"),
+        None,
+    )
+}
+
+/// It repeats a test until its spread is small.
+pub(crate) fn one_system_after_another(program: &str) -> Notice {
+    Notice::new(
+        NOT_INTERLEAVED,
+        format!(
+            "the {program} does all runs of a test on one system before the next, and repeats it \
+             until the spread is small: a drift of the machine looks like a difference, runs are \
+             paired by their number alone, and spreads look smaller than they are"
+        ),
+        None,
+    )
+}
+
 /// fio counts in ms.
 pub(crate) fn coarse_clock(phase: &str, ms: u64) -> Notice {
     let mut notice = Notice::new(
@@ -91,8 +126,11 @@ pub(crate) fn one_run(program: &str) -> Notice {
         ONE_RUN,
         "one run of each contender: nothing can be decided, since a single run has no spread",
         Some(match program {
-            "fio" | "mdtest" | "IOR" => "import several files of each label: ext4=1 ext4=2 …",
-            _ => "let it do several runs (hyperfine --runs 10)",
+            "fio" | "mdtest" | "IOR" | "bonnie++" => {
+                "import several files of each label: ext4=1 ext4=2 …"
+            }
+            "hyperfine" => "let it do several runs (hyperfine --runs 10)",
+            _ => "let it do several runs (FORCE_TIMES_TO_RUN=10)",
         }),
     )
 }

@@ -1,8 +1,9 @@
-//! Files that fio and hyperfine wrote: what is read from them, and the RUNs that are made of them.
+//! Files that other programs wrote: what is read from them, and the RUNs that are made of them.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 mod cluster_programs;
 mod import;
+mod suites;
 
 use fsarena_foreign::fio::{Outcome, OutputError, Report};
 use std::path::Path;

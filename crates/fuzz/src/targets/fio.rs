@@ -3,7 +3,9 @@
 use crate::shown::{StoredRun, show};
 use crate::target::{PLAIN, Target, texts};
 use fsarena_foreign::fio::{JobFile, Outcome, Report, version_of};
-use fsarena_foreign::import::{Given, ImportError, Imported, Terms, fio, hyperfine, ior, mdtest};
+use fsarena_foreign::import::{
+    Given, ImportError, Imported, Terms, bonnie, fio, hyperfine, ior, mdtest, phoronix,
+};
 use fsarena_model::header_rules;
 use std::fs;
 use std::path::Path;
@@ -62,6 +64,22 @@ pub(super) const IMPORT_MDTEST: Target = Target {
     reads: "output of mdtest that is imported",
     seeds: || fixtures("import").into_iter().filter(|text| has(text, b"SUMMARY rate")).collect(),
     run: |input| import(input, mdtest),
+    ..PLAIN
+};
+
+pub(super) const IMPORT_BONNIE: Target = Target {
+    name: "import-bonnie",
+    reads: "CSV of bonnie++ that is imported",
+    seeds: || fixtures("import").into_iter().filter(|text| text.starts_with(b"1.98,")).collect(),
+    run: |input| import(input, bonnie),
+    ..PLAIN
+};
+
+pub(super) const IMPORT_PHORONIX: Target = Target {
+    name: "import-phoronix",
+    reads: "results of the Phoronix Test Suite that are imported",
+    seeds: || fixtures("import").into_iter().filter(|text| has(text, b"<Phoronix")).collect(),
+    run: |input| import(input, phoronix),
     ..PLAIN
 };
 
