@@ -133,12 +133,14 @@ fn scale_leaves_each_thread_something_to_do() {
 #[test]
 fn the_examples_expand() {
     for text in [
+        include_str!("../../../../experiments/examples/bcachefs.toml"),
         include_str!("../../../../experiments/examples/distributions.toml"),
         include_str!("../../../../experiments/examples/ext4-journal.toml"),
         include_str!("../../../../experiments/examples/fio.toml"),
         include_str!("../../../../experiments/examples/fuse2fs.toml"),
         include_str!("../../../../experiments/examples/second-load.toml"),
         include_str!("../../../../experiments/examples/ssd.toml"),
+        include_str!("../../../../experiments/examples/zfs.toml"),
     ] {
         if let Err(error) = plan(text) {
             panic!("{error}");
