@@ -1,5 +1,5 @@
-//! Texts of the experiments and workloads that are part of the program: one file each, one line
-//! each here. Nothing is read here.
+//! Texts of the experiments, workloads and purposes that are part of the program: one file each,
+//! one line each here. Nothing is read here.
 
 /// A file that is part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,9 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "random-io"),
     builtin!("experiments/workloads", "mail-server"),
     builtin!("experiments/workloads", "database"),
+    builtin!("experiments/workloads", "vm-images"),
+    builtin!("experiments/workloads", "backup"),
+    builtin!("experiments/workloads", "backup-streams"),
     builtin!("experiments/workloads", "cycle"),
     builtin!("experiments/workloads", "copy"),
     builtin!("experiments/workloads", "delete"),
@@ -54,6 +57,16 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "flac"),
     builtin!("experiments/workloads", "ogg"),
     builtin!("experiments/workloads", "compile"),
+];
+
+/// The purposes.
+pub(crate) const PURPOSES: &[Builtin] = &[
+    builtin!("experiments/purposes", "mail"),
+    builtin!("experiments/purposes", "vm"),
+    builtin!("experiments/purposes", "backup"),
+    builtin!("experiments/purposes", "database"),
+    builtin!("experiments/purposes", "build"),
+    builtin!("experiments/purposes", "desktop"),
 ];
 
 /// Names of the experiments.

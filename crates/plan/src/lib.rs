@@ -27,6 +27,7 @@ mod notices;
 mod options;
 mod overrides;
 mod parse;
+pub mod purpose;
 mod question;
 mod ranks;
 mod rows;
