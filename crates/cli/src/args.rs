@@ -6,6 +6,7 @@
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
+mod advise;
 mod factors;
 mod fleet;
 mod kernel;
@@ -20,6 +21,7 @@ mod safety_states;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use advise::AdviseArgs;
 pub use fleet::{FleetArgs, FleetCommand, FleetRunArgs};
 pub use kernel::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
@@ -90,6 +92,10 @@ Results go to standard output, messages and progress to standard error.";
 pub enum Command {
     /// Run an experiment.
     Run(Box<RunArgs>),
+    /// Say which file system suits a purpose: mail, vm, backup, database, build or desktop.
+    ///
+    /// Runs the workloads of each purpose as `run` does, and prints one sentence for each.
+    Advise(Box<AdviseArgs>),
     /// Run one experiment on several hosts and compare them.
     Fleet(FleetArgs),
     /// Be a rank of `fsarena run --rendezvous`; srun and mpirun start it.

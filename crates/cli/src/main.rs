@@ -40,6 +40,7 @@ fn main() -> ExitCode {
     context::set_colour(cli.color);
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
+        Command::Advise(args) => commands::advise::run(&args, cli.db.as_deref()),
         Command::Fleet(args) => commands::fleet::run(&args, cli.db.as_deref()),
         Command::Devices(args) => success(commands::machine::devices(&args)),
         Command::List(args) => success(commands::show::list(&args, cli.db.as_deref())),

@@ -8,6 +8,7 @@
 //! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
 #![forbid(unsafe_code)]
 
+mod advice;
 mod answer;
 pub mod article;
 mod bars;
@@ -53,6 +54,7 @@ mod text;
 mod text_plot;
 mod verdict;
 
+pub use advice::{Advice, AskedPhase, AskedPurpose, Kind as AdviceKind, advice, advice_text};
 pub use answer::{
     Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Course, Mark, NotRunGroup,
     Undecided, answer, answer_text, baselines,

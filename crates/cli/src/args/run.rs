@@ -284,6 +284,9 @@ pub struct RunArgs {
     /// Print no results: another command does.
     #[arg(skip)]
     pub silent: bool,
+    /// The experiment is that of these purposes, and the advice for them is printed.
+    #[arg(skip)]
+    pub purposes: Vec<fsarena_plan::purpose::Purpose>,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ mod cautions;
 mod course;
 mod grid;
 mod model;
-mod safety;
+pub(crate) mod safety;
 pub(crate) mod sentences;
 mod shares;
 mod text;

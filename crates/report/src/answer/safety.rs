@@ -17,7 +17,7 @@ const EACH_UP_TO: usize = 4;
 const NAMED: usize = 3;
 
 /// The sentences of a RUN's crash runs; none where no power was cut.
-pub(super) fn safety_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
+pub(crate) fn safety_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
     let Some(view) = run.safety else { return Vec::new() };
     let Some(state) = view.states.iter().find(|state| !state.starts_with("lying=")) else {
         return Vec::new();

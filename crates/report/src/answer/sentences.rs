@@ -424,6 +424,20 @@ fn more_blocks(least: u64, open: &Undecided) -> String {
     }
 }
 
+/// The same of so many blocks of this RUN, at least and at most.
+pub(crate) fn more_of(answer: &Answer, least: u64, most: u64) -> String {
+    let block_ns = block_ns(answer);
+    let time = |blocks: u64| block_ns.map(|ns| (blocks as f64 * ns) as u64);
+    let most = Some(most).filter(|&blocks| time(blocks).is_none_or(|ns| ns <= FAR_NS));
+    let open = Undecided {
+        more_ns: time(least),
+        most_more_blocks: most,
+        most_more_ns: most.and_then(time),
+        ..Undecided::default()
+    };
+    more_blocks(least, &open)
+}
+
 /// What a new RUN needs to have so many blocks more.
 fn options(answer: &Answer, more_blocks: u64, more_ns: Option<u64>) -> Option<String> {
     let course = &answer.head.course;

@@ -42,7 +42,10 @@ pub(super) struct Checked {
 /// # Errors
 /// The first thing for which a RUN is refused.
 pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<Checked> {
-    let named = args.experiment.as_deref().map(options::read_experiment).transpose()?;
+    let named = match args.purposes.as_slice() {
+        [] => args.experiment.as_deref().map(options::read_experiment).transpose()?,
+        purposes => Some(fsarena_plan::purpose::experiment_of(purposes)),
+    };
     let named_hosts = hosts::list(args)?;
     let overrides = options::overrides(args, named.as_ref(), named_hosts.as_ref())?;
     let experiment = match named {
