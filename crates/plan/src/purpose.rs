@@ -124,7 +124,7 @@ fn text_of(purposes: &[Purpose]) -> String {
     let mut text = format!(
         "# The workloads of a purpose, and the phases that decide it (`fsarena advise`).\n\
          schema = 1\nname = \"{ADVISE}\"\ntitle = \"advice for {}\"\n\n\
-         [run]\nscale = 0.25\nbudget = \"30 min\"\nask = [{}]\n\n\
+         [run]\nblocks = \"4..32\"\nscale = 0.25\nbudget = \"30 min\"\nask = [{}]\n\n\
          [factors]\nfs = [\"ext4\", \"xfs\", \"btrfs\"]\ndevice = \"loop:2G\"\ncache = \"cold\"\n\n\
          [stand_in]\nxfs = \"ext3\"\nbtrfs = \"ext2\"\n",
         names.join(", "),
@@ -169,7 +169,9 @@ mod tests {
         for builtin in embedded::PURPOSES {
             let purpose = read(builtin).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(purpose.name, builtin.name);
-            assert!(purpose.decides.iter().all(|one| !one.why.is_empty() && one.phases.len() > 0));
+            assert!(
+                purpose.decides.iter().all(|one| !one.why.is_empty() && !one.phases.is_empty())
+            );
             let experiment = experiment_of(std::slice::from_ref(&purpose));
             let made: Vec<&str> =
                 experiment.workloads.iter().map(|work| work.value.name.as_str()).collect();

@@ -7,6 +7,7 @@ use super::{Advice, AskedPurpose, Kind};
 use crate::answer::answer;
 use crate::answer::sentences::more_of;
 use crate::context::Run;
+use crate::format::count;
 use crate::text::wrap;
 use crate::verdict::sentences::between;
 use crate::verdict::text::{listed, margin};
@@ -53,7 +54,7 @@ fn of(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
     if all.len() < 2 {
         let what = match all.first() {
             Some(one) => format!("nothing to compare: {one} alone has figures{missing}"),
-            None => format!("nothing to compare: no trial came to its end{missing}"),
+            None => nothing_yet(run),
         };
         return told(Kind::NothingToCompare, Vec::new(), what);
     }
@@ -69,6 +70,14 @@ fn of(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
     let more = |least: u64, most: u64| more_of(&whole, least, most);
     let around = Around { margin: &margin, more: &more };
     told(kind, best, format!("{}{missing}", sentence(&matrix, &decision, &around)))
+}
+
+/// No contender has a figure of a block that counts.
+fn nothing_yet(run: &Run<'_>) -> String {
+    match run.records.len() {
+        0 => "nothing to compare: no trial came to its end".to_owned(),
+        done => format!("nothing to compare yet: of {} no block counts", count(done, "trial")),
+    }
 }
 
 /// `mail-server deliver, add, read-random and delete`.

@@ -22,7 +22,7 @@ pub(super) struct Cell {
     pub said: Said,
     /// Value ÷ the other's.
     pub ratio: Option<f64>,
-    /// Blocks that deciding would still take, at least and at most; absent where no end is in sight.
+    /// Blocks that deciding would still take, at least and at most; absent where none are known.
     pub more_blocks: Option<(u64, u64)>,
 }
 

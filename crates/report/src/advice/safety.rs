@@ -25,7 +25,7 @@ pub(super) fn of_purpose(run: &Run<'_>, purpose: &AskedPurpose) -> String {
     let mut parts = Vec::new();
     if !synced.is_empty() {
         parts.push(format!(
-            "{} with fsync, the cost of which is in the times (without it: not run)",
+            "{} with fsync, whose cost is in the times (not known apart: not run without it)",
             listed(&synced)
         ));
     }

@@ -180,14 +180,17 @@ mod tests {
     use super::super::decide::PhaseCells;
     use super::*;
 
-    /// One phase a line: `xfs` against each other by a mark; what is not written is its reverse.
-    fn matrix(labels: &[&str], phases: &[(&str, &[(usize, usize, Said, f64)])]) -> Matrix {
+    /// One contender against another, and the ratio.
+    type Pair = (usize, usize, Said, f64);
+
+    /// Of phases with what is said of their pairs; the reverse of each goes without saying.
+    fn matrix(labels: &[&str], phases: &[(&str, &[Pair])]) -> Matrix {
         let cell = |said, ratio| Cell {
             said,
             ratio: Some(ratio),
             more_blocks: (said == Said::Unknown && ratio > 0.5).then_some((6, 32)),
         };
-        let phase = |&(name, pairs): &(&str, &[(usize, usize, Said, f64)])| {
+        let phase = |&(name, pairs): &(&str, &[Pair])| {
             let mut cells = vec![vec![cell(Said::Same, 1.0); labels.len()]; labels.len()];
             for &(a, b, said, ratio) in pairs {
                 cells[a][b] = cell(said, ratio);
