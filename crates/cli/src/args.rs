@@ -29,9 +29,9 @@ pub use kernel::{
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use rank::RankArgs;
 pub use results::{
-    AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand, CompareArgs, DeleteArgs,
-    ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs, MergeArgs, ReferenceArgs,
-    ReportArgs, ShowArgs, StudyArgs,
+    ArticleFormat, AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand, CompareArgs,
+    DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs, MergeArgs,
+    ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 pub use safety::{SafetyArgs, SafetyCommand};

@@ -59,7 +59,9 @@ pub use answer::{
     Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Course, Mark, NotRunGroup,
     Undecided, answer, answer_text, baselines,
 };
-pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shape_of};
+pub use article::{
+    OwnPhase, OwnRun, article, article_bbcode, article_markdown, articles, in_shape_of,
+};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
 pub use compared_files::{compared_junit, compared_markdown};

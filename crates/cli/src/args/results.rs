@@ -331,7 +331,8 @@ pub struct FilesArgs {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  fsarena reference\n  fsarena reference 2008\n  fsarena \
-                        reference 2003 --markdown > 2003.md")]
+                        reference 2003 --markdown > 2003.md\n  fsarena reference 2010 --format \
+                        bbcode > 2010.txt")]
 pub struct ReferenceArgs {
     /// Year of the article. Without it, all articles are listed.
     pub year: Option<u16>,
@@ -344,9 +345,37 @@ pub struct ReferenceArgs {
     /// Print Markdown, for a wiki, a forum or a bug report.
     #[arg(long, conflicts_with = "json", requires = "year")]
     pub markdown: bool,
+    /// How to print the article.
+    #[arg(long, value_enum, conflicts_with_all = ["json", "markdown"], requires = "year")]
+    pub format: Option<ArticleFormat>,
     /// What to print next to the article.
     #[arg(long, value_enum, default_value_t = Beside::Latest)]
     pub beside: Beside,
+}
+
+impl ReferenceArgs {
+    /// As asked for, by `--format` or by a flag of its own.
+    pub fn article_format(&self) -> ArticleFormat {
+        match (self.format, self.json, self.markdown) {
+            (Some(format), ..) => format,
+            (None, true, _) => ArticleFormat::Json,
+            (None, false, true) => ArticleFormat::Markdown,
+            (None, false, false) => ArticleFormat::Text,
+        }
+    }
+}
+
+/// How an article is printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArticleFormat {
+    /// Tables for a terminal.
+    Text,
+    /// For a wiki or a bug report.
+    Markdown,
+    /// For a forum: tables as text of even width.
+    Bbcode,
+    /// One JSON document.
+    Json,
 }
 
 /// What is printed next to an article's table.

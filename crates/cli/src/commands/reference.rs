@@ -3,7 +3,7 @@
 
 use super::loaded::{Identity, LoadedRun, article_phases};
 use super::open;
-use crate::args::{Beside, ReferenceArgs};
+use crate::args::{ArticleFormat, Beside, ReferenceArgs};
 use crate::context;
 use anyhow::Result;
 use fsarena_model::host::Host;
@@ -30,11 +30,18 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<()> {
     };
     let runs: Vec<OwnRun<'_>> = owned.iter().map(LoadedRun::own_run).collect();
     let phases = article_phases(&article);
-    if args.json {
-        return context::print_json(&fsarena_report::json::reference(&article, &phases, &runs));
-    }
-    if args.markdown {
-        return context::print(&fsarena_report::article_markdown(&article, &phases, &runs));
+    match args.article_format() {
+        ArticleFormat::Json => {
+            let document = fsarena_report::json::reference(&article, &phases, &runs);
+            return context::print_json(&document);
+        }
+        ArticleFormat::Markdown => {
+            return context::print(&fsarena_report::article_markdown(&article, &phases, &runs));
+        }
+        ArticleFormat::Bbcode => {
+            return context::print(&fsarena_report::article_bbcode(&article, &phases, &runs));
+        }
+        ArticleFormat::Text => {}
     }
     let (width, style) = (context::width(), context::style());
     let text = fsarena_report::article(&article, &phases, &runs, width, style);

@@ -16,8 +16,8 @@ pub use model::{OwnPhase, OwnRun};
 pub(crate) use model::{ThenAndNow, ThenAndNowView};
 pub(crate) use published::findings_table;
 
-use crate::render::markdown;
 use crate::render::text::section;
+use crate::render::{bbcode, markdown};
 use crate::section::{Block, Owner, Section};
 use crate::text::{MIN_WIDTH, Style, clean, escaped, wrap};
 use fsarena_reference::{Article, Shape};
@@ -52,25 +52,41 @@ pub fn article(
 /// The same as Markdown, a section for the article, for its conclusions and for ours.
 #[must_use]
 pub fn article_markdown(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) -> String {
-    let mut out = format!("# {}\n", escaped(article.title));
-    let mut add = |title: &str, section: &Section| {
-        if !section.blocks.is_empty() {
-            out.push_str(&markdown(title, section));
-        }
-    };
-    add("As published, and computed again", &Section::new(published::tables(article)));
+    let all = titled_sections(article, phases, runs);
+    let sections = all.iter().map(|(title, section)| markdown(title, section));
+    std::iter::once(format!("# {}\n", escaped(article.title))).chain(sections).collect()
+}
+
+/// The same as BBCode, for a forum.
+#[must_use]
+pub fn article_bbcode(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) -> String {
+    let all = titled_sections(article, phases, runs);
+    let sections = all.iter().map(|(title, section)| bbcode::section(title, section));
+    let title = format!("{}\n", bbcode::title(article.title));
+    std::iter::once(title).chain(sections).collect()
+}
+
+/// The sections of an article that have something to show.
+fn titled_sections(
+    article: &Article,
+    phases: &[OwnPhase],
+    runs: &[OwnRun<'_>],
+) -> Vec<(&'static str, Section)> {
+    let tables = Section::new(published::tables(article));
+    let mut all = vec![("As published, and computed again", tables)];
     if !article.findings.is_empty() {
         let findings = Block::Table(findings_table(article));
-        add("What becomes of its conclusions", &Section::new(vec![findings]));
+        all.push(("What becomes of its conclusions", Section::new(vec![findings])));
     }
     if !runs.is_empty() {
-        add("Ours", &own_section(article, phases, runs));
+        all.push(("Ours", own_section(article, phases, runs)));
     }
     if let Shape::Cycles { inference, .. } = &article.shape {
         let list = Block::List(None, blocks::suggestions(inference, runs));
-        add(blocks::INFERENCE, &Section::new(vec![list]));
+        all.push((blocks::INFERENCE, Section::new(vec![list])));
     }
-    out
+    all.retain(|(_, section)| !section.blocks.is_empty());
+    all
 }
 
 /// RUNs of ours alone, one a machine, in the shape of the article that they repeat.
@@ -241,6 +257,18 @@ mod tests {
             assert!(text.contains("\n## What becomes of its conclusions\n"), "{text}");
             let widths = text.lines().filter(|line| line.starts_with('|'));
             assert!(widths.clone().count() > 10 && widths.clone().all(|l| l.ends_with('|')));
+        }
+    }
+
+    #[test]
+    fn an_article_is_bbcode_too() {
+        for (year, _) in fsarena_reference::list() {
+            let article = fsarena_reference::study(year).unwrap();
+            let text = article_bbcode(&article, &[], &[]);
+            let count = |tag: &str| text.matches(tag).count();
+            assert!(count("[code]") > 1 && count("[code]") == count("[/code]"), "{text}");
+            assert_eq!(count("[b]"), count("[/b]"), "{text}");
+            assert!(text.contains("What becomes of its conclusions"), "{text}");
         }
     }
 

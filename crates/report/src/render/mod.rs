@@ -1,8 +1,9 @@
-//! Tables and sections as text, Markdown, HTML, LaTeX and CSV.
+//! Tables and sections as text, Markdown, BBCode, HTML, LaTeX and CSV.
 //!
 //! Nothing here knows which sections there are, or computes a figure. In Markdown (GitHub's kind)
 //! tables have all their columns, and no text becomes a link, a tag or a row of its own.
 
+pub(crate) mod bbcode;
 pub(crate) mod html;
 pub(crate) mod latex;
 pub(crate) mod text;
