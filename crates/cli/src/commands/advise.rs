@@ -3,12 +3,10 @@
 //! told again.
 
 use super::loaded::{Identity, LoadedRun};
-use super::{open, run as runs};
+use super::{advice, open, run as runs};
 use crate::args::AdviseArgs;
-use crate::context;
 use anyhow::Result;
 use fsarena_plan::purpose::{self, Purpose};
-use fsarena_report::{AskedPhase, AskedPurpose, advice, advice_text};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,7 +25,7 @@ pub fn run(args: &AdviseArgs, db: Option<&Path>) -> Result<ExitCode> {
         let known: Vec<String> = purpose::all().into_iter().map(|one| one.name).collect();
         refuse!("RUN {id} asks no purpose; `fsarena advise --for {}` does", known.join(","));
     }
-    show(&loaded, &purposes, args.json)?;
+    advice::print(&loaded, &purposes, args.json)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -38,25 +36,4 @@ fn asked_by(loaded: &LoadedRun) -> Vec<Purpose> {
         questions.map(|one| (one.workload.as_str(), one.phase.as_str())).collect();
     let is_asked = |purpose: &Purpose| purpose.questions().all(|one| asked.contains(&one));
     purpose::all().into_iter().filter(is_asked).collect()
-}
-
-/// Prints the advice for these purposes.
-pub(super) fn show(loaded: &LoadedRun, purposes: &[Purpose], is_json: bool) -> Result<()> {
-    let run = loaded.as_run();
-    let asked: Vec<AskedPurpose> = purposes.iter().map(as_asked).collect();
-    let advice = advice(&run, &asked);
-    let document = || fsarena_report::json::document("advice", "purposes", &advice);
-    context::print_as(is_json, document, |width, _| advice_text(&run, &advice, width))
-}
-
-fn as_asked(purpose: &Purpose) -> AskedPurpose {
-    let phase = |(workload, phase): (&str, &str)| AskedPhase {
-        workload: workload.to_owned(),
-        phase: phase.to_owned(),
-    };
-    AskedPurpose {
-        name: purpose.name.clone(),
-        title: purpose.title.clone(),
-        phases: purpose.questions().map(phase).collect(),
-    }
 }

@@ -1,6 +1,7 @@
 //! The subcommands: each reads its arguments, calls the crates below and prints what they give. The
 //! hidden ones are here: this same binary as executor and as worker.
 
+pub mod advice;
 pub mod advise;
 mod alike;
 mod browse;

@@ -1,6 +1,6 @@
 //! From the verdicts of a RUN to the advice for purposes, and how a terminal shows it.
 
-use super::decide::{Cell, Decision, Matrix, PhaseCells, Said};
+use super::decide::{Cell, Decision, Matrix, PhaseCells, Standing};
 use super::safety::{of_purpose, of_run};
 use super::sentences::{Around, sentence};
 use super::{Advice, AskedPurpose, Kind};
@@ -17,10 +17,10 @@ use fsarena_verdict::QuestionView;
 /// What a RUN says of each of these purposes.
 #[must_use]
 pub fn advice(run: &Run<'_>, purposes: &[AskedPurpose]) -> Vec<Advice> {
-    purposes.iter().map(|purpose| of(run, purpose)).collect()
+    purposes.iter().map(|purpose| advice_for(run, purpose)).collect()
 }
 
-fn of(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
+fn advice_for(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
     let questions: Option<Vec<&QuestionView>> = run.verdicts.and_then(|verdicts| {
         let is_time = |one: &&QuestionView| matches!(one.metric, Metric::Time | Metric::PerOp);
         let find = |workload: &str, phase: &str| {
@@ -121,18 +121,18 @@ fn matrix(questions: &[&QuestionView], contenders: &[usize], labels: Vec<String>
 }
 
 fn cell(question: &QuestionView, a: usize, b: usize) -> Cell {
-    let none = Cell { said: Said::NotCompared, ratio: None, more_blocks: None };
+    let none = Cell { standing: Standing::NotCompared, ratio: None, more_blocks: None };
     if a == b {
-        return Cell { said: Said::Same, ratio: Some(1.0), ..none };
+        return Cell { standing: Standing::Same, ratio: Some(1.0), ..none };
     }
     let Some(pair) = between(question, a, b) else { return none };
     Cell {
-        said: match pair.verdict {
-            Verdict::Same => Said::Same,
-            Verdict::Undecided => Said::Unknown,
-            _ if pair.machine_effect.is_some() => Said::Machine,
-            Verdict::Faster => Said::Faster,
-            Verdict::Slower => Said::Slower,
+        standing: match pair.verdict {
+            Verdict::Same => Standing::Same,
+            Verdict::Undecided => Standing::Unknown,
+            _ if pair.machine_effect.is_some() => Standing::Machine,
+            Verdict::Faster => Standing::Faster,
+            Verdict::Slower => Standing::Slower,
         },
         ratio: pair.ratio,
         more_blocks: pair.forecast.map(|one| (one.more_blocks, one.most_more_blocks)),

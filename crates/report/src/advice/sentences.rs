@@ -1,6 +1,6 @@
 //! The answer for a purpose in words: one sentence, with figures that are those of phases.
 
-use super::decide::{Cell, Decision, Matrix, Said};
+use super::decide::{Cell, Decision, Matrix, Standing};
 use crate::format::count;
 use crate::verdict::text::{listed, ratio};
 
@@ -58,12 +58,13 @@ fn be(number: usize) -> &'static str {
 fn takes_longer(matrix: &Matrix, other: usize, best: usize, margin: &str) -> String {
     let mut ratios: Vec<f64> = matrix
         .between(other, best)
-        .filter(|(_, cell)| cell.said == Said::Slower)
+        .filter(|(_, cell)| cell.standing == Standing::Slower)
         .filter_map(|(_, cell)| cell.ratio)
         .collect();
     ratios.sort_by(f64::total_cmp);
     let of = matrix.phases.len();
-    let slower = matrix.between(other, best).filter(|(_, cell)| cell.said == Said::Slower).count();
+    let slower =
+        matrix.between(other, best).filter(|(_, cell)| cell.standing == Standing::Slower).count();
     let range = match (ratios.first(), ratios.last()) {
         (Some(&least), Some(&most)) if ratio(least) != ratio(most) => {
             format!("{} to {} times as long", ratio(least), ratio(most))
@@ -124,21 +125,21 @@ fn undecided(matrix: &Matrix, open: &[usize], around: &Around<'_>) -> String {
         _ => format!("undecided between {}{out}", listed(&labels)),
     };
     let cells: Vec<Cell> = pairs_of(matrix, open);
-    let number = |said: Said| cells.iter().filter(|cell| cell.said == said).count();
+    let number = |standing: Standing| cells.iter().filter(|cell| cell.standing == standing).count();
     let mut parts = vec![first];
-    let unknown = number(Said::Unknown);
+    let unknown = number(Standing::Unknown);
     if unknown > 0 {
         let are = be(unknown);
         parts
             .push(format!("{unknown} of {} {are} not known yet", count(cells.len(), "comparison")));
         parts.push(how_long(&cells, around));
     }
-    if number(Said::Machine) > 0 {
-        let number = count(number(Said::Machine), "difference");
+    if number(Standing::Machine) > 0 {
+        let number = count(number(Standing::Machine), "difference");
         parts.push(format!("{number} by the machine, not by the file system"));
     }
-    if number(Said::NotCompared) > 0 {
-        parts.push(format!("{} not made", count(number(Said::NotCompared), "comparison")));
+    if number(Standing::NotCompared) > 0 {
+        parts.push(format!("{} not made", count(number(Standing::NotCompared), "comparison")));
     }
     parts.join("; ")
 }
@@ -154,7 +155,7 @@ fn pairs_of(matrix: &Matrix, open: &[usize]) -> Vec<Cell> {
 fn how_long(cells: &[Cell], around: &Around<'_>) -> String {
     let unknown: Vec<Option<(u64, u64)>> = cells
         .iter()
-        .filter(|cell| cell.said == Said::Unknown)
+        .filter(|cell| cell.standing == Standing::Unknown)
         .map(|cell| cell.more_blocks)
         .collect();
     let known: Vec<(u64, u64)> = unknown.iter().filter_map(|more| *more).collect();
@@ -181,26 +182,26 @@ mod tests {
     use super::*;
 
     /// One contender against another, and the ratio.
-    type Pair = (usize, usize, Said, f64);
+    type Pair = (usize, usize, Standing, f64);
 
     /// Of phases with what is said of their pairs; the reverse of each goes without saying.
     fn matrix(labels: &[&str], phases: &[(&str, &[Pair])]) -> Matrix {
-        let cell = |said, ratio| Cell {
-            said,
+        let cell = |standing, ratio| Cell {
+            standing,
             ratio: Some(ratio),
-            more_blocks: (said == Said::Unknown && ratio > 0.5).then_some((6, 32)),
+            more_blocks: (standing == Standing::Unknown && ratio > 0.5).then_some((6, 32)),
         };
         let phase = |&(name, pairs): &(&str, &[Pair])| {
-            let mut cells = vec![vec![cell(Said::Same, 1.0); labels.len()]; labels.len()];
-            for &(a, b, said, ratio) in pairs {
-                cells[a][b] = cell(said, ratio);
-                let turned = match said {
-                    Said::Faster => Said::Slower,
-                    Said::Slower => Said::Faster,
+            let mut cells = vec![vec![cell(Standing::Same, 1.0); labels.len()]; labels.len()];
+            for &(a, b, standing, ratio) in pairs {
+                cells[a][b] = cell(standing, ratio);
+                let turned = match standing {
+                    Standing::Faster => Standing::Slower,
+                    Standing::Slower => Standing::Faster,
                     other => other,
                 };
-                cells[b][a] = Cell { ratio: Some(1.0 / ratio), ..cell(said, ratio) };
-                cells[b][a].said = turned;
+                cells[b][a] = Cell { ratio: Some(1.0 / ratio), ..cell(standing, ratio) };
+                cells[b][a].standing = turned;
             }
             PhaseCells { name: name.to_owned(), cells }
         };
@@ -218,9 +219,9 @@ mod tests {
         let won = matrix(
             &["ext4", "xfs"],
             &[
-                ("add", &[(1, 0, Said::Faster, 0.5)]),
+                ("add", &[(1, 0, Standing::Faster, 0.5)]),
                 ("mark", &[]),
-                ("delete", &[(1, 0, Said::Faster, 0.8)]),
+                ("delete", &[(1, 0, Standing::Faster, 0.8)]),
             ],
         );
         assert_eq!(
@@ -228,7 +229,7 @@ mod tests {
             "xfs, sure: ext4 takes 1.25 to 2.00 times as long in 2 of 3 phases and is the same \
              within ±5 % in 1"
         );
-        let one = matrix(&["ext4", "xfs"], &[("add", &[(0, 1, Said::Faster, 0.5)])]);
+        let one = matrix(&["ext4", "xfs"], &[("add", &[(0, 1, Standing::Faster, 0.5)])]);
         assert_eq!(says(&one), "ext4, sure: xfs takes 2.00 times as long");
     }
 
@@ -236,7 +237,7 @@ mod tests {
     fn two_that_are_the_same_share_the_answer() {
         let shared = matrix(
             &["ext4", "xfs", "btrfs"],
-            &[("add", &[(0, 2, Said::Faster, 0.5), (1, 2, Said::Faster, 0.5)])],
+            &[("add", &[(0, 2, Standing::Faster, 0.5), (1, 2, Standing::Faster, 0.5)])],
         );
         assert_eq!(
             says(&shared),
@@ -251,9 +252,9 @@ mod tests {
         let split = matrix(
             &["ext4", "xfs"],
             &[
-                ("create", &[(1, 0, Said::Faster, 0.5)]),
-                ("read", &[(0, 1, Said::Faster, 0.5)]),
-                ("stat", &[(0, 1, Said::Unknown, 0.9)]),
+                ("create", &[(1, 0, Standing::Faster, 0.5)]),
+                ("read", &[(0, 1, Standing::Faster, 0.5)]),
+                ("stat", &[(0, 1, Standing::Unknown, 0.9)]),
             ],
         );
         assert_eq!(
@@ -267,8 +268,8 @@ mod tests {
         let open = matrix(
             &["ext4", "xfs", "btrfs"],
             &[
-                ("commit", &[(0, 2, Said::Faster, 0.5), (1, 2, Said::Faster, 0.5)]),
-                ("scan", &[(0, 1, Said::Unknown, 0.9)]),
+                ("commit", &[(0, 2, Standing::Faster, 0.5), (1, 2, Standing::Faster, 0.5)]),
+                ("scan", &[(0, 1, Standing::Unknown, 0.9)]),
             ],
         );
         assert_eq!(
@@ -276,14 +277,14 @@ mod tests {
             "undecided between ext4 and xfs (btrfs is slower somewhere); 1 of 6 comparisons is not \
              known yet; 6 to 32 more blocks would probably decide it"
         );
-        let endless = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Said::Unknown, 0.4)])]);
+        let endless = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::Unknown, 0.4)])]);
         assert_eq!(
             says(&endless),
             "undecided between ext4 and xfs; 1 of 1 comparison is not known yet; no end is in sight"
         );
-        let machine = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Said::Machine, 0.4)])]);
+        let machine = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::Machine, 0.4)])]);
         assert!(says(&machine).ends_with("1 difference by the machine, not by the file system"));
-        let apart = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Said::NotCompared, 0.4)])]);
+        let apart = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::NotCompared, 0.4)])]);
         assert!(says(&apart).ends_with("1 comparison not made"), "{}", says(&apart));
     }
 
@@ -291,7 +292,10 @@ mod tests {
     fn one_that_is_slower_nowhere_is_not_yet_the_answer() {
         let near = matrix(
             &["ext4", "xfs"],
-            &[("commit", &[(1, 0, Said::Faster, 0.5)]), ("scan", &[(0, 1, Said::Unknown, 0.9)])],
+            &[
+                ("commit", &[(1, 0, Standing::Faster, 0.5)]),
+                ("scan", &[(0, 1, Standing::Unknown, 0.9)]),
+            ],
         );
         assert_eq!(near.decide(), Decision::Undecided(vec![1]));
         assert!(says(&near).starts_with(

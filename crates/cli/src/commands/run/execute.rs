@@ -3,7 +3,7 @@
 
 use crate::args::RunArgs;
 use crate::commands::loaded::{self, Identity, LoadedRun};
-use crate::commands::{advise, open, report, show};
+use crate::commands::{advice, open, report, show};
 use crate::context::{self, exit};
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
@@ -59,7 +59,7 @@ pub(super) fn execute(
     let output = show::Output { is_json: args.json, is_full: args.full, is_raw: args.raw };
     let shown = match args.quiet {
         true => Ok(()),
-        false if !args.purposes.is_empty() => advise::show(&loaded, &args.purposes, args.json),
+        false if !args.purposes.is_empty() => advice::print(&loaded, &args.purposes, args.json),
         false => show::show(&loaded, output, page.as_deref()),
     };
     print_closing(&store, &finished, args);
