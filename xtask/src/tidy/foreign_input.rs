@@ -162,6 +162,7 @@ const READ_BY: &[(&str, &str)] = &[
 /// reason.
 const OWN_INPUT: &[(&str, &str)] = &[
     ("cli/src/commands/browse.rs", "three fields of one line of getent, about the user's own name"),
+    ("cli/src/commands/bundle/check.rs", "a JSON value of any form, compared and never used"),
     ("cli/src/commands/schema.rs", "schemas that are part of the program"),
     ("cli/src/commands/trust.rs", "a path and names of users, split at one '=', of the user's own"),
     (
@@ -169,7 +170,6 @@ const OWN_INPUT: &[(&str, &str)] = &[
         "RUN@FROM-TO of the command line: split at its signs, and times",
     ),
     ("engine/src/stamp.rs", "fixed places of a sector, which any bytes have"),
-    ("cli/src/commands/bundle/check.rs", "a JSON value of any form, compared and never used"),
     ("engine/src/verify.rs", "fixed places of a sector, which any bytes have"),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("places/src/kernel/digest.rs", "hashes that it has written into the user's cache itself"),
