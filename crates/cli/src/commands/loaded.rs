@@ -8,6 +8,7 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Verdict;
 use fsarena_reference::Article;
 use fsarena_report::{OwnPhase, OwnRun, Repeats};
+use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use fsarena_study::{SafetyView, Study};
 use fsarena_verdict::Verdicts;
@@ -21,8 +22,23 @@ pub enum Identity {
     Removed,
 }
 
+/// What is read of a RUN: its plan, pieces, records and crash runs.
+pub type Parts = (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<StoredCrashRun>);
+
+/// The same, with or without what says whose machine it was done on.
+pub fn identified(read: Parts, names: Identity) -> Parts {
+    let (header, sessions, records, crash_runs) = &read;
+    match names {
+        Identity::Kept => read,
+        Identity::Removed => {
+            let both = (records.as_slice(), crash_runs.as_slice());
+            fsarena_report::anonymous_with(header, sessions, both, &names_of_user())
+        }
+    }
+}
+
 /// Names of the user by the environment: most RUNs are read where they were done.
-pub fn names_of_user() -> Vec<String> {
+fn names_of_user() -> Vec<String> {
     let all =
         ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|one| std::env::var(one).ok());
     all.filter(|name| !name.is_empty() && name != "root").collect()
@@ -55,14 +71,8 @@ impl LoadedRun {
     pub fn read(store: &Store, id: RunId, names: Identity) -> Result<Self> {
         let (header, sessions, records) =
             (store.header(id)?, store.sessions(id)?, store.records(id)?);
-        let crash_runs = store.crash_runs(id)?;
-        let (header, sessions, records, crash_runs) = match names {
-            Identity::Kept => (header, sessions, records, crash_runs),
-            Identity::Removed => {
-                let both = (records.as_slice(), crash_runs.as_slice());
-                fsarena_report::anonymous_with(&header, &sessions, both, &names_of_user())
-            }
-        };
+        let read = (header, sessions, records, store.crash_runs(id)?);
+        let (header, sessions, records, crash_runs) = identified(read, names);
         let safety = fsarena_study::safety(&header.plan, &crash_runs);
         let state = store.run(id)?.state;
         let study = fsarena_study::study(&header, state, &sessions, &records);

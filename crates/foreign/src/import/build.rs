@@ -3,6 +3,7 @@
 use crate::import::notices;
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::host::Host;
+use fsarena_model::job::{Command, DATA, Job, JobKind};
 use fsarena_model::record::{
     CacheRecord, Clocks, Effective, Notice, Outcome, PhaseRecord, Rank, TrialRecord,
 };
@@ -10,7 +11,7 @@ use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunPlan, Slot};
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
 use fsarena_model::verdict::{Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, VerdictPlan};
-use fsarena_model::work::{OpError, Phase, ProgramReport, Workload};
+use fsarena_model::work::{Dataset, OpError, Phase, ProgramReport, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -130,7 +131,41 @@ pub(crate) struct Trial {
     pub(crate) notices: Vec<Notice>,
 }
 
+impl Trial {
+    /// A trial of a file that went well: the first of its contender and of the first workload.
+    pub(crate) fn done(given: &Given, phases: Vec<PhaseRecord>) -> Self {
+        Self {
+            contender: 0,
+            workload: 0,
+            block: 0,
+            started_unix_ns: None,
+            file: name_of(given),
+            phases,
+            failure: None,
+            notices: Vec::new(),
+        }
+    }
+}
+
+/// A workload that a program did by itself, on data that nothing is known of.
+pub(crate) fn workload(name: String, title: String, phases: Vec<Phase>) -> Workload {
+    Workload { name, title, dataset: Dataset::default(), phases, fio: None, source: None }
+}
+
+/// A phase of which nothing is known but what it is called.
+pub(crate) fn command_phase(name: &str, run: String) -> Phase {
+    let command = Command { run, prepare: None, cleanup: None, programs: Vec::new() };
+    Phase::of_job(name, Job::new(JobKind::Command(command), DATA))
+}
+
 impl Measured {
+    /// Of these files, without anything of them yet.
+    pub(crate) fn new(program: &'static str, files: &[Given]) -> Self {
+        let files = files.iter().map(name_of).collect();
+        let (contenders, workloads, trials) = (Vec::new(), Vec::new(), Vec::new());
+        Self { program, files, contenders, workloads, trials, notices: Vec::new() }
+    }
+
     pub(crate) fn imported(mut self, terms: &Terms) -> Result<Imported, ImportError> {
         if self.contenders.len() > MOST_CONTENDERS {
             let (count, most) = (self.contenders.len(), MOST_CONTENDERS);

@@ -1,11 +1,11 @@
 //! Programs whose files of one label are the blocks of a contender, each with one trial or several.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Terms, Trial, name_of, phase, place_of,
+    Given, ImportError, Imported, Measured, Terms, Trial, command_phase, name_of, phase, place_of,
+    workload,
 };
-use fsarena_model::job::{Command, DATA, Job, JobKind};
 use fsarena_model::record::Notice;
-use fsarena_model::work::{Dataset, Phase, ProgramReport, Workload};
+use fsarena_model::work::{Phase, ProgramReport};
 use std::collections::BTreeMap;
 
 /// A phase of a trial, as a file tells it.
@@ -40,23 +40,14 @@ pub(super) fn imported(
     };
     let names: Vec<&str> = first.iter().map(|timed| timed.name).collect();
     let phases: Vec<Phase> = names.iter().map(|name| planned(source.program, name)).collect();
-    let mut paths: Vec<String> = files.iter().map(name_of).collect();
-    paths.dedup();
+    let (name, title) = (source.program.to_owned(), source.title.to_owned());
     let mut measured = Measured {
-        program: source.program,
-        files: paths,
-        contenders: Vec::new(),
-        workloads: vec![Workload {
-            name: source.program.to_owned(),
-            title: source.title.to_owned(),
-            dataset: Dataset::default(),
-            phases: phases.clone(),
-            fio: None,
-            source: None,
-        }],
-        trials: Vec::new(),
+        workloads: vec![workload(name, title, phases.clone())],
         notices: source.notices,
+        ..Measured::new(source.program, files)
     };
+    // A file of several contenders is given once for each of its lines.
+    measured.files.dedup();
     let mut done: BTreeMap<usize, u32> = BTreeMap::new();
     for (given, trials) in files.iter().zip(trials) {
         let contender = place_of(&mut measured.contenders, (label(given), 1));
@@ -74,16 +65,8 @@ pub(super) fn imported(
                 record.asked_bytes = timed.asked_bytes;
                 record
             });
-            measured.trials.push(Trial {
-                contender,
-                workload: 0,
-                block: *block,
-                started_unix_ns: None,
-                file: name_of(given),
-                phases: records.collect(),
-                failure: None,
-                notices: Vec::new(),
-            });
+            let trial = Trial::done(given, records.collect());
+            measured.trials.push(Trial { contender, block: *block, ..trial });
             *block += 1;
         }
     }
@@ -97,9 +80,7 @@ pub(super) fn label(given: &Given) -> String {
 }
 
 fn planned(program: &str, name: &str) -> Phase {
-    let run = format!("{program}: {name}");
-    let command = Command { run, prepare: None, cleanup: None, programs: Vec::new() };
-    Phase::of_job(name, Job::new(JobKind::Command(command), DATA))
+    command_phase(name, format!("{program}: {name}"))
 }
 
 fn same_phases(given: &Given, names: &[&str], trial: &[Timed]) -> Result<(), ImportError> {

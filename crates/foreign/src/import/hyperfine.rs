@@ -6,11 +6,11 @@
 //! file has one command alone, these are taken for the same.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
+    Given, ImportError, Imported, Measured, Terms, Trial, command_phase, filled, foreign, phase,
+    place_of, workload,
 };
 use crate::import::notices;
-use fsarena_model::job::{Command, DATA, Job, JobKind};
-use fsarena_model::work::{Dataset, OpError, Phase, ProgramReport, Workload};
+use fsarena_model::work::{OpError, Phase, ProgramReport, Workload};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -57,14 +57,8 @@ pub fn hyperfine(files: &[Given], terms: &Terms) -> Result<Imported, ImportError
         let detail = "has no label and others have one; write LABEL= before each file or none";
         return Err(differs(without, detail));
     }
-    let mut measured = Measured {
-        program: PROGRAM,
-        files: files.iter().map(name_of).collect(),
-        contenders: Vec::new(),
-        workloads: Vec::new(),
-        trials: Vec::new(),
-        notices: vec![notices::not_interleaved()],
-    };
+    let mut measured =
+        Measured { notices: vec![notices::not_interleaved()], ..Measured::new(PROGRAM, files) };
     let one_each = exports.iter().all(|export| export.results.len() == 1);
     // Blocks of a contender's workload so far: files of one label go on with its numbers.
     let mut done: BTreeMap<(usize, usize), u32> = BTreeMap::new();
@@ -75,9 +69,9 @@ pub fn hyperfine(files: &[Given], terms: &Terms) -> Result<Imported, ImportError
             let again = seen.iter().filter(|command| **command == of.command).count() as u32;
             seen.push(&of.command);
             let (contender, workload) = match &given.label {
-                None => ((of.command.clone(), again + 1), workload(None)),
-                Some(label) if one_each => ((label.clone(), 1), workload(None)),
-                Some(label) => ((label.clone(), again + 1), workload(Some(&of.command))),
+                None => ((of.command.clone(), again + 1), workload_of(None)),
+                Some(label) if one_each => ((label.clone(), 1), workload_of(None)),
+                Some(label) => ((label.clone(), again + 1), workload_of(Some(&of.command))),
             };
             let contender = place_of(&mut measured.contenders, contender);
             let known = measured.workloads.iter().position(|one| one.name == workload.name);
@@ -130,21 +124,14 @@ fn comparable(files: &[Given], measured: &Measured) -> Result<(), ImportError> {
     ))
 }
 
-fn workload(command: Option<&str>) -> Workload {
+fn workload_of(command: Option<&str>) -> Workload {
+    let title = match command {
+        Some(command) => format!("{command}, timed by hyperfine"),
+        None => "commands timed by hyperfine".to_owned(),
+    };
     let run = command.unwrap_or("as the contender says");
-    let command_of =
-        Command { run: run.to_owned(), prepare: None, cleanup: None, programs: Vec::new() };
-    Workload {
-        name: command.unwrap_or("command").to_owned(),
-        title: match command {
-            Some(command) => format!("{command}, timed by hyperfine"),
-            None => "commands timed by hyperfine".to_owned(),
-        },
-        dataset: Dataset::default(),
-        phases: vec![Phase::of_job(PHASE, Job::new(JobKind::Command(command_of), DATA))],
-        fio: None,
-        source: None,
-    }
+    let name = command.unwrap_or("command").to_owned();
+    workload(name, title, vec![command_phase(PHASE, run.to_owned())])
 }
 
 /// One trial a run of a command.
@@ -170,16 +157,8 @@ fn trials(given: &Given, of: &Of, place: &str, planned: &Phase) -> Result<Vec<Tr
         let error = codes.get(number).and_then(|code| failed(of, *code));
         let failure = error.as_ref().map(|error| error.text.clone());
         let returned_ns = (seconds * 1e9).round() as u64;
-        Ok(Trial {
-            contender: 0,
-            workload: 0,
-            block: 0,
-            started_unix_ns: None,
-            file: name_of(given),
-            phases: vec![phase(planned, returned_ns.max(1), report(of), error)],
-            failure,
-            notices: Vec::new(),
-        })
+        let record = phase(planned, returned_ns.max(1), report(of), error);
+        Ok(Trial { failure, ..Trial::done(given, vec![record]) })
     };
     times.iter().enumerate().map(one).collect()
 }

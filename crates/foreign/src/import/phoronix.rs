@@ -5,11 +5,11 @@
 //! that a thousand take; scores that are neither are left out.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
+    Given, ImportError, Imported, Measured, Terms, Trial, command_phase, filled, foreign, name_of,
+    phase, place_of, workload,
 };
 use crate::import::notices;
-use fsarena_model::job::{Command, DATA, Job, JobKind};
-use fsarena_model::work::{Dataset, Phase, ProgramReport, Workload};
+use fsarena_model::work::{Phase, ProgramReport, Workload};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -126,12 +126,8 @@ pub fn phoronix(files: &[Given], terms: &Terms) -> Result<Imported, ImportError>
         return Err(ImportError::NoFile);
     }
     let mut measured = Measured {
-        program: PROGRAM,
-        files: files.iter().map(name_of).collect(),
-        contenders: Vec::new(),
-        workloads: Vec::new(),
-        trials: Vec::new(),
         notices: vec![notices::one_system_after_another(PROGRAM)],
+        ..Measured::new(PROGRAM, files)
     };
     let mut done: BTreeMap<(usize, usize), u32> = BTreeMap::new();
     for given in files {
@@ -142,14 +138,14 @@ pub fn phoronix(files: &[Given], terms: &Terms) -> Result<Imported, ImportError>
                 measured.notices.push(notices::no_time(&test.name(), test.scale.trim()));
                 continue;
             };
-            let workload = workload_of(&mut measured.workloads, test, scale);
+            let own = workload_of(&mut measured.workloads, test, scale);
             for entry in &test.data.entries {
                 let contender = (label(given, entry, systems.len()), 1);
                 let contender = place_of(&mut measured.contenders, contender);
-                let next = done.entry((contender, workload)).or_default();
-                let planned = measured.workloads[workload].phases[0].clone();
+                let next = done.entry((contender, own)).or_default();
+                let planned = measured.workloads[own].phases[0].clone();
                 for trial in trials(given, test, entry, scale, &planned)? {
-                    measured.trials.push(Trial { contender, workload, block: *next, ..trial });
+                    measured.trials.push(Trial { contender, workload: own, block: *next, ..trial });
                     *next += 1;
                 }
             }
@@ -203,16 +199,8 @@ fn workload_of(workloads: &mut Vec<Workload>, test: &Test, scale: Scale) -> usiz
         Scale::Time(_) => format!("{name}, by the {PROGRAM}"),
         Scale::Rate(_) => format!("{name}, time of {AMOUNT} at {} by the {PROGRAM}", test.scale),
     };
-    let run = format!("{PROGRAM}: {name}");
-    let command = Command { run, prepare: None, cleanup: None, programs: Vec::new() };
-    workloads.push(Workload {
-        name,
-        title,
-        dataset: Dataset::default(),
-        phases: vec![Phase::of_job(PHASE, Job::new(JobKind::Command(command), DATA))],
-        fio: None,
-        source: None,
-    });
+    let phase = command_phase(PHASE, format!("{PROGRAM}: {name}"));
+    workloads.push(workload(name, title, vec![phase]));
     workloads.len() - 1
 }
 
@@ -246,16 +234,7 @@ fn trials(
         if let Scale::Rate(_) = scale {
             record.ops = AMOUNT;
         }
-        Ok(Trial {
-            contender: 0,
-            workload: 0,
-            block: 0,
-            started_unix_ns: None,
-            file: name_of(given),
-            phases: vec![record],
-            failure: None,
-            notices: Vec::new(),
-        })
+        Ok(Trial::done(given, vec![record]))
     };
     values.split(RUNS).filter(|text| !text.trim().is_empty()).enumerate().map(one).collect()
 }

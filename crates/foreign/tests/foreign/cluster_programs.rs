@@ -1,22 +1,7 @@
 //! What mdtest 4.1 and IOR 4.1 printed, and the RUNs that are made of it.
 
-use fsarena_foreign::import::{Given, ImportError, Imported, Terms, ior, mdtest, notices};
-use std::path::Path;
-
-fn terms() -> Terms {
-    Terms {
-        uid: "0123456789abcdef".to_owned(),
-        now_unix_ns: 1_767_225_600_000_000_000,
-        program_version: "0.1.0".to_owned(),
-        arguments: vec!["import".to_owned()],
-        margin: 0.05,
-    }
-}
-
-fn text(name: &str) -> String {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
-    std::fs::read_to_string(dir.join(name)).unwrap()
-}
+use crate::{import_text as text, terms};
+use fsarena_foreign::import::{Given, ImportError, Imported, ior, mdtest, notices};
 
 fn given(label: &str, text: &str) -> Given {
     Given { label: Some(label.to_owned()), path: "out.txt".into(), text: text.to_owned() }

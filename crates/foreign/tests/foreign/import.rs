@@ -1,26 +1,11 @@
 //! Files that fio 3.33 and hyperfine 1.20 wrote, and what people make of them. Of fio's the tables
 //! of queue depths and percentiles were taken out, which are not read.
 
+use crate::{import_text as text, terms};
 use fsarena_foreign::import::{Given, ImportError, Imported, Terms, fio, hyperfine, notices};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::Rule;
-use std::path::Path;
-
-fn terms() -> Terms {
-    Terms {
-        uid: "0123456789abcdef".to_owned(),
-        now_unix_ns: 1_767_225_600_000_000_000,
-        program_version: "0.1.0".to_owned(),
-        arguments: vec!["import".to_owned()],
-        margin: 0.05,
-    }
-}
-
-fn text(name: &str) -> String {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
-    std::fs::read_to_string(dir.join(name)).unwrap()
-}
 
 fn given(label: &str, name: &str, text: &str) -> Given {
     let label = (!label.is_empty()).then(|| label.to_owned());

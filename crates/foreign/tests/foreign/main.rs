@@ -6,11 +6,27 @@ mod import;
 mod suites;
 
 use fsarena_foreign::fio::{Outcome, OutputError, Report};
+use fsarena_foreign::import::Terms;
 use std::path::Path;
 
 fn fixture(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     std::fs::read_to_string(dir.join(name)).unwrap()
+}
+
+/// A file of `import`.
+fn import_text(name: &str) -> String {
+    fixture(&format!("import/{name}"))
+}
+
+fn terms() -> Terms {
+    Terms {
+        uid: "0123456789abcdef".to_owned(),
+        now_unix_ns: 1_767_225_600_000_000_000,
+        program_version: "0.1.0".to_owned(),
+        arguments: vec!["import".to_owned()],
+        margin: 0.05,
+    }
 }
 
 fn outcome(name: &str) -> Outcome {

@@ -1,22 +1,7 @@
 //! What bonnie++ 2.00 and the Phoronix Test Suite 10.8 wrote, and the RUNs that are made of it.
 
-use fsarena_foreign::import::{Given, ImportError, Imported, Terms, bonnie, notices, phoronix};
-use std::path::Path;
-
-fn terms() -> Terms {
-    Terms {
-        uid: "0123456789abcdef".to_owned(),
-        now_unix_ns: 1_767_225_600_000_000_000,
-        program_version: "0.1.0".to_owned(),
-        arguments: vec!["import".to_owned()],
-        margin: 0.05,
-    }
-}
-
-fn text(name: &str) -> String {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
-    std::fs::read_to_string(dir.join(name)).unwrap()
-}
+use crate::{import_text as text, terms};
+use fsarena_foreign::import::{Given, ImportError, Imported, bonnie, notices, phoronix};
 
 fn given(label: Option<&str>, text: &str) -> Given {
     Given { label: label.map(str::to_owned), path: "out".into(), text: text.to_owned() }

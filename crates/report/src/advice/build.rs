@@ -4,8 +4,8 @@ use super::decide::{Cell, Decision, Matrix, PhaseCells, Standing};
 use super::safety::{of_purpose, of_run};
 use super::sentences::{Around, sentence};
 use super::{Advice, AskedPurpose, Kind};
-use crate::answer::answer;
 use crate::answer::sentences::more_of;
+use crate::answer::{Answer, answer};
 use crate::context::Run;
 use crate::format::count;
 use crate::text::wrap;
@@ -17,10 +17,11 @@ use fsarena_verdict::QuestionView;
 /// What a RUN says of each of these purposes.
 #[must_use]
 pub fn advice(run: &Run<'_>, purposes: &[AskedPurpose]) -> Vec<Advice> {
-    purposes.iter().map(|purpose| advice_for(run, purpose)).collect()
+    let whole = answer(run, None);
+    purposes.iter().map(|purpose| advice_for(run, &whole, purpose)).collect()
 }
 
-fn advice_for(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
+fn advice_for(run: &Run<'_>, whole: &Answer, purpose: &AskedPurpose) -> Advice {
     let questions: Option<Vec<&QuestionView>> = run.verdicts.and_then(|verdicts| {
         let is_time = |one: &&QuestionView| matches!(one.metric, Metric::Time | Metric::PerOp);
         let find = |workload: &str, phase: &str| {
@@ -66,8 +67,7 @@ fn advice_for(run: &Run<'_>, purpose: &AskedPurpose) -> Advice {
         Decision::Undecided(_) => (Kind::Undecided, Vec::new()),
     };
     let margin = run.verdicts.map(|verdicts| margin(verdicts.margin)).unwrap_or_default();
-    let whole = answer(run, None);
-    let more = |least: u64, most: u64| more_of(&whole, least, most);
+    let more = |least: u64, most: u64| more_of(whole, least, most);
     let around = Around { margin: &margin, more: &more };
     told(kind, best, format!("{}{missing}", sentence(&matrix, &decision, &around)))
 }

@@ -56,15 +56,11 @@ fn be(number: usize) -> &'static str {
 }
 
 fn takes_longer(matrix: &Matrix, other: usize, best: usize, margin: &str) -> String {
-    let mut ratios: Vec<f64> = matrix
-        .between(other, best)
-        .filter(|(_, cell)| cell.standing == Standing::Slower)
-        .filter_map(|(_, cell)| cell.ratio)
-        .collect();
+    let cells = matrix.between(other, best).map(|(_, cell)| cell);
+    let cells: Vec<Cell> = cells.filter(|cell| cell.standing == Standing::Slower).collect();
+    let mut ratios: Vec<f64> = cells.iter().filter_map(|cell| cell.ratio).collect();
     ratios.sort_by(f64::total_cmp);
-    let of = matrix.phases.len();
-    let slower =
-        matrix.between(other, best).filter(|(_, cell)| cell.standing == Standing::Slower).count();
+    let (of, slower) = (matrix.phases.len(), cells.len());
     let range = match (ratios.first(), ratios.last()) {
         (Some(&least), Some(&most)) if ratio(least) != ratio(most) => {
             format!("{} to {} times as long", ratio(least), ratio(most))

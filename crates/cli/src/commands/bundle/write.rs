@@ -2,7 +2,7 @@
 
 use super::names::{DATABASE, TRIALS, VERDICTS};
 use crate::args::BundleArgs;
-use crate::commands::loaded::{Identity, LoadedRun, names_of_user};
+use crate::commands::loaded::{Identity, LoadedRun, identified};
 use crate::commands::output_file::NewFile;
 use crate::commands::{open, report};
 use crate::context;
@@ -50,15 +50,9 @@ fn copy_run(store: &Store, run: RunId, names: Identity, to: &Path) -> Result<(St
     let (header, sessions) = (store.header(run)?, store.sessions(run)?);
     let attempts = store.attempts(run)?.into_iter();
     let records: Vec<TrialRecord> = attempts.map(|(_, record)| record).collect();
-    let crash_runs = store.crash_runs(run)?;
     let row = store.run(run)?;
-    let (header, sessions, records, crash_runs) = match names {
-        Identity::Kept => (header, sessions, records, crash_runs),
-        Identity::Removed => {
-            let both = (records.as_slice(), crash_runs.as_slice());
-            fsarena_report::anonymous_with(&header, &sessions, both, &names_of_user())
-        }
-    };
+    let read = (header, sessions, records, store.crash_runs(run)?);
+    let (header, sessions, records, crash_runs) = identified(read, names);
     let copy = Store::open(to)?;
     let nobody = Owner { pid: 0, start_ticks: 0, boot_id: String::new() };
     let own = copy.create_run(&header, &nobody)?;
