@@ -6,8 +6,8 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{InterimAnalysis, Stop};
 use fsarena_model::visible;
 use fsarena_report::{
-    Detail, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json, markdown, page,
-    run_text, runs_list, safety_csv, verdict_tables,
+    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json,
+    markdown, page, run_text, runs_list, safety_csv, verdict_tables,
 };
 use fsarena_safety::record::StoredCrashRun;
 use serde_json::Value;
@@ -80,7 +80,8 @@ fn forms(stored: &StoredRun) -> Vec<(&'static str, Form, String)> {
     let points = fsarena_study::points(&header.plan, records);
     let plain = Style::default();
     let names = ["user".to_owned()];
-    let removed = anonymous_with(header, sessions, (records, crashes), &names);
+    let names = KnownNames { users: &names, workloads: &[] };
+    let removed = anonymous_with(header, sessions, (records, crashes), names);
     let text = |name, text| (name, Form::Text, text);
     let mut all = vec![
         text("list", runs_list(std::slice::from_ref(&line), 80, plain)),

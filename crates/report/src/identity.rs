@@ -58,6 +58,16 @@ fn names_hardware(fact: &str) -> bool {
     ["serial", "wwid", "wwn", "uuid", "eui", "nguid"].iter().any(|part| fact.contains(part))
 }
 
+/// Names that are known otherwise than from a RUN.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KnownNames<'a> {
+    /// Of users: wherever one of these stands alone, it goes.
+    pub users: &'a [String],
+    /// Of workloads that everybody has: a host that is called as a part of one (`vm`, `mail`) is no
+    /// secret where the RUN has that workload.
+    pub workloads: &'a [&'a str],
+}
+
 /// A RUN, the pieces it was done in and its records, without serial numbers and the names of hosts,
 /// users and home directories; of several hosts each keeps a number. Names of users are those that
 /// a path or address of the RUN tells, such as `/home/NAME`, and `names`, which are known
@@ -72,6 +82,7 @@ pub fn anonymous(
     records: &[TrialRecord],
     names: &[String],
 ) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>) {
+    let names = KnownNames { users: names, workloads: &[] };
     let (header, sessions, records, _) =
         anonymous_with::<()>(header, sessions, (records, &[]), names);
     (header, sessions, records)
@@ -86,7 +97,7 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     header: &RunHeader,
     sessions: &[RunSession],
     (records, crash_runs): (&[TrialRecord], &[C]),
-    names: &[String],
+    names: KnownNames<'_>,
 ) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<C>) {
     let whole = || [value(header), value(&sessions), value(&records), value(&crash_runs)];
     let mut secrets = Secrets::default();
@@ -98,7 +109,12 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     for part in &whole() {
         collect(part, false, &mut secrets);
     }
-    names.iter().for_each(|name| secrets.add_user(name));
+    names.users.iter().for_each(|name| secrets.add_user(name));
+    let is_known = |name: &&str| names.workloads.contains(name);
+    let workloads = header.plan.workloads.iter().map(|workload| workload.name.as_str());
+    for part in workloads.filter(is_known).flat_map(|name| name.split('-')) {
+        secrets.add_own(part, false);
+    }
     for argument in &header.arguments {
         secrets.add_own(argument.trim_start_matches('-'), argument.starts_with('-'));
     }

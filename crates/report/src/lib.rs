@@ -76,7 +76,7 @@ pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, si
 pub use fsarena_chart::PaperWidth;
 pub use honesty::{family_tables, honesty_tables, power_tables};
 pub use hunt::{HuntCase, HuntRow, hunt_text};
-pub use identity::{anonymous, anonymous_with};
+pub use identity::{KnownNames, anonymous, anonymous_with};
 pub use io_summary::files_text;
 pub use json::verdict_json;
 pub use ledger::ledger_tables;

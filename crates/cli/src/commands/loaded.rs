@@ -7,7 +7,7 @@ use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Verdict;
 use fsarena_reference::Article;
-use fsarena_report::{OwnPhase, OwnRun, Repeats};
+use fsarena_report::{KnownNames, OwnPhase, OwnRun, Repeats};
 use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use fsarena_study::{SafetyView, Study};
@@ -32,7 +32,9 @@ pub fn identified(read: Parts, names: Identity) -> Parts {
         Identity::Kept => read,
         Identity::Removed => {
             let both = (records.as_slice(), crash_runs.as_slice());
-            fsarena_report::anonymous_with(header, sessions, both, &names_of_user())
+            let (users, workloads) = (names_of_user(), fsarena_plan::builtin::workload_names());
+            let known = KnownNames { users: &users, workloads: &workloads };
+            fsarena_report::anonymous_with(header, sessions, both, known)
         }
     }
 }

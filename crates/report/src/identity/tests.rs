@@ -1,6 +1,6 @@
 //! Nothing that was removed is left anywhere.
 
-use super::anonymous;
+use super::{KnownNames, anonymous, anonymous_with};
 use fsarena_model::client::ClientRecord;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
@@ -177,6 +177,20 @@ fn names_that_the_plan_uses_stay() {
     assert_eq!(trials[0].phases[0].name, "create");
     let path = |at: usize| header.plan.contenders[at].levels.device.to_string();
     assert_eq!((path(0).as_str(), path(1).as_str()), ("~/data", "~2/data"));
+}
+
+/// A host may be called `small` or `vm`: that says nothing where a workload of everybody is
+/// `small-files`, and a workload of one's own still may.
+#[test]
+fn parts_of_the_names_of_known_workloads_stay() {
+    let before = run("small", ["run", "create"], "small-files");
+    let names = |workloads: &[&str]| {
+        let names = KnownNames { users: &[], workloads };
+        let after = anonymous_with::<()>(&before.0, &before.1, (&before.2, &[]), names);
+        after.0.plan.workloads[0].name.clone()
+    };
+    assert_eq!(names(&["small-files"]), "small-files");
+    assert_eq!(names(&["big-file"]), "HOST-files");
 }
 
 #[test]

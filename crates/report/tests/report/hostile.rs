@@ -12,8 +12,8 @@ use fsarena_model::verdict::Rule;
 use fsarena_model::visible;
 use fsarena_model::work::Workload;
 use fsarena_report::{
-    Detail, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json, markdown, page,
-    run_text, runs_list, safety_csv, verdict_tables,
+    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json,
+    markdown, page, run_text, runs_list, safety_csv, verdict_tables,
 };
 use fsarena_testkit::crash::{self, StoredCrashRun};
 use fsarena_testkit::records::{self, contender};
@@ -65,7 +65,9 @@ fn stored(workloads: Vec<Workload>) -> Stored {
 fn shown(stored: &Stored) -> Vec<(&'static str, String)> {
     let Stored { header, records, crashes } = stored;
     let sessions = [records::session("b", 0)];
-    let removed = anonymous_with(header, &sessions, (records, crashes), &["user".to_owned()]);
+    let users = ["user".to_owned()];
+    let names = KnownNames { users: &users, ..KnownNames::default() };
+    let removed = anonymous_with(header, &sessions, (records, crashes), names);
     let safety = fsarena_study::safety(&header.plan, crashes);
     let study = fsarena_study::study(header, RunState::Interrupted, &sessions, records);
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
