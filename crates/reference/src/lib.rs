@@ -14,6 +14,7 @@ mod figures;
 mod lengths;
 mod read;
 mod reliability;
+mod russian;
 mod table;
 mod y2003;
 mod y2005;
@@ -25,6 +26,7 @@ pub use article::{Article, BlockRow, Caches, Finding, RateRow, Shape};
 pub use figures::Holds;
 pub use read::BadReference;
 pub use reliability::{ReliabilityClaim, ReliabilitySentence, reliability_sentence};
+pub use russian::claim_in_russian;
 pub use table::{Cell, Line, Table, Test, rate_text};
 
 use article::Contents;
