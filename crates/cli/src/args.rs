@@ -29,9 +29,9 @@ pub use kernel::{
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use rank::RankArgs;
 pub use results::{
-    ArticleFormat, AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand, CompareArgs,
-    DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs, MergeArgs,
-    ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
+    ArticleArgs, ArticleFormat, AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand,
+    CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs,
+    MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 pub use safety::{SafetyArgs, SafetyCommand};
@@ -123,6 +123,8 @@ pub enum Command {
     Delete(DeleteArgs),
     /// Export a RUN as CSV, JSON or Markdown.
     Export(ExportArgs),
+    /// Write an article of a RUN: a page, Markdown, BBCode and charts, in English or Russian.
+    Article(ArticleArgs),
     /// Put a RUN with all that is needed to check it into one file, or check such a file.
     Bundle(BundleArgs),
     /// Import results of fio, hyperfine, mdtest, IOR, bonnie++ or the Phoronix Test Suite.

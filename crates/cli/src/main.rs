@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Report(args) => success(commands::report::run(&args, cli.db.as_deref())),
         Command::Delete(args) => success(commands::delete::run(&args, cli.db.as_deref())),
         Command::Export(args) => success(commands::report::export(&args, cli.db.as_deref())),
+        Command::Article(args) => success(commands::article::run(&args, cli.db.as_deref())),
         Command::Bundle(args) => commands::bundle::run(&args, cli.db.as_deref()),
         Command::Import(args) => success(commands::import::run(&args, cli.db.as_deref())),
         Command::Doctor(args) => commands::machine::doctor(&args),

@@ -33,6 +33,7 @@ mod ledger;
 mod lists;
 mod medium_errors;
 mod notes;
+mod own_article;
 pub mod page;
 mod phases;
 mod pictures;
@@ -73,7 +74,7 @@ pub use device_model::{
 };
 pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};
-pub use fsarena_chart::PaperWidth;
+pub use fsarena_chart::{PaperWidth, Svg};
 pub use honesty::{family_tables, honesty_tables, power_tables};
 pub use hunt::{HuntCase, HuntRow, hunt_text};
 pub use identity::{KnownNames, anonymous, anonymous_with};
@@ -85,6 +86,7 @@ pub use lists::{
     dataset_text, datasets_table, devices_table, experiments_table, merged_table, runs_list,
 };
 pub use medium_errors::{MediumErrorHead, MediumErrorRow, medium_errors_text};
+pub use own_article::{ArticleFile, Language, OwnArticle, own_article};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};

@@ -231,6 +231,42 @@ pub struct ExportArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena article 3 -o article\n  fsarena article latest -o \
+                        statya --lang ru")]
+pub struct ArticleArgs {
+    /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    #[arg(add = complete::runs())]
+    pub run: Option<String>,
+    /// Directory of article.html, article.md, article.bbcode and charts.
+    #[arg(long, short, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Language of headings, captions and sentences.
+    #[arg(long, value_enum, default_value_t = ArticleLanguage::En)]
+    pub lang: ArticleLanguage,
+    /// Keep serial numbers and the names of host, user and home directory.
+    #[arg(long)]
+    pub identify: bool,
+}
+
+/// Language of an article.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArticleLanguage {
+    /// English.
+    En,
+    /// Russian, with a decimal comma.
+    Ru,
+}
+
+impl From<ArticleLanguage> for fsarena_report::Language {
+    fn from(language: ArticleLanguage) -> Self {
+        match language {
+            ArticleLanguage::En => Self::English,
+            ArticleLanguage::Ru => Self::Russian,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, after_help = BUNDLE_EXAMPLES)]
 pub struct BundleArgs {
     #[command(subcommand)]

@@ -4,8 +4,10 @@
 pub mod advice;
 pub mod advise;
 mod alike;
+pub mod article;
 mod browse;
 pub mod bundle;
+mod chart_files;
 pub mod compare;
 mod confirm;
 pub mod dataset;

@@ -1,25 +1,23 @@
 //! `fsarena report` and `fsarena export`: a page of one or several RUNs with its charts as files,
 //! and one RUN as CSV, JSON or Markdown.
 
+use super::chart_files::ChartFiles;
 use super::loaded::{Identity, LoadedRun};
 use super::{browse, open, output_file, watched};
 use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use fsarena_model::visible;
-use fsarena_process::cmd::{self, Tool, find};
 use fsarena_report::{PaperWidth, Style, csv, json, markdown, safety_csv};
 use fsarena_store::{RunId, Store};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Writes the page.
 pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
     if args.open && args.output.as_deref() == Some(Path::new("-")) {
         refuse!("--open: -o - writes the page to standard output; name a file to be opened");
     }
-    let assets = args.assets.as_deref().map(|dir| Assets::new(dir, args)).transpose()?;
+    let assets = args.assets.as_deref().map(|dir| assets(dir, args)).transpose()?;
     let store = open::existing(db)?;
     let mut runs = Vec::new();
     for selector in &args.runs {
@@ -34,7 +32,7 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
     let names = if args.identify { Identity::Kept } else { Identity::Removed };
     let pages = Pages::read(&store, &runs, names)?;
     if let Some(assets) = &assets {
-        assets.write(&pages)?;
+        write_assets(assets, &pages)?;
     }
     let text = pages.text();
     if args.output.as_deref() == Some(Path::new("-")) {
@@ -82,92 +80,31 @@ impl Pages {
     }
 }
 
-/// Dots an inch of pictures, as printers of papers ask for.
-const PNG_DPI: u32 = 300;
-/// What one chart may take.
-const CONVERT_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Charts as files of their own.
-struct Assets<'a> {
-    dir: &'a Path,
-    width: PaperWidth,
-    formats: Vec<AssetFormat>,
-    /// What makes PDF and PNG; absent where neither is asked for.
-    converter: Option<Tool>,
+/// How charts become files of their own.
+fn assets(dir: &Path, args: &ReportArgs) -> Result<ChartFiles> {
+    let width = match &args.width {
+        None => PaperWidth::default(),
+        Some(text) => match text.parse() {
+            Ok(width) => width,
+            Err(unfit) => refuse!("--width: {unfit}"),
+        },
+    };
+    let mut formats = args.assets_format.clone();
+    if formats.is_empty() {
+        formats.push(AssetFormat::Svg);
+    }
+    ChartFiles::new(dir, width, formats)
 }
 
-impl<'a> Assets<'a> {
-    fn new(dir: &'a Path, args: &ReportArgs) -> Result<Self> {
-        let width = match &args.width {
-            None => PaperWidth::default(),
-            Some(text) => match text.parse() {
-                Ok(width) => width,
-                Err(unfit) => refuse!("--width: {unfit}"),
-            },
-        };
-        let mut formats = args.assets_format.clone();
-        if formats.is_empty() {
-            formats.push(AssetFormat::Svg);
-        }
-        let needs = formats.iter().any(|format| *format != AssetFormat::Svg);
-        let converter = if needs { find("rsvg-convert") } else { None };
-        if needs && converter.is_none() {
-            bail!(
-                "--assets-format: pdf and png are made by rsvg-convert, which is not installed \
-                 (package librsvg2-bin); install it, or write svg alone"
-            );
-        }
-        Ok(Self { dir, width, formats, converter })
+fn write_assets(files: &ChartFiles, pages: &Pages) -> Result<()> {
+    let charts = fsarena_report::page::charts(&pages.on_page());
+    output_file::create_dir("--assets", files.dir())?;
+    if charts.is_empty() {
+        refuse!("--assets: the RUN has no figures, so there is no chart");
     }
-
-    fn write(&self, pages: &Pages) -> Result<()> {
-        let dir = self.dir;
-        output_file::create_dir("--assets", dir)?;
-        let charts = fsarena_report::page::charts(&pages.on_page());
-        if charts.is_empty() {
-            refuse!("--assets: the RUN has no figures, so there is no chart");
-        }
-        for (name, svg) in &charts {
-            self.write_chart(name, &svg.file(self.width))?;
-        }
-        say!("{} charts: {}", charts.len(), dir.display());
-        Ok(())
-    }
-
-    fn write_chart(&self, name: &str, svg: &str) -> Result<()> {
-        let path = |end: &str| self.dir.join(format!("{name}.{end}"));
-        if self.formats.contains(&AssetFormat::Svg) {
-            output_file::write(&path("svg"), svg.as_bytes())?;
-        }
-        [(AssetFormat::Pdf, "pdf"), (AssetFormat::Png, "png")]
-            .iter()
-            .filter(|(format, _)| self.formats.contains(format))
-            .try_for_each(|(_, end)| self.convert(svg, end, &path(end)))
-    }
-
-    /// Has the converter work in a directory of ours: it would write through a link.
-    fn convert(&self, svg: &str, format: &str, to: &Path) -> Result<()> {
-        let Some(tool) = &self.converter else { return Ok(()) };
-        let own = context::scratch_dir()?;
-        let (from, made) = (own.path().join("chart.svg"), own.path().join("chart"));
-        std::fs::write(&from, svg).with_context(|| from.display().to_string())?;
-        let dpi = PNG_DPI.to_string();
-        let args: [&OsStr; 8] = [
-            "--format".as_ref(),
-            format.as_ref(),
-            "--dpi-x".as_ref(),
-            dpi.as_ref(),
-            "--dpi-y".as_ref(),
-            dpi.as_ref(),
-            "--output".as_ref(),
-            made.as_os_str(),
-        ];
-        let all: Vec<&OsStr> = args.into_iter().chain([from.as_os_str()]).collect();
-        cmd::run(&tool.path, &all, CONVERT_TIMEOUT)
-            .with_context(|| format!("--assets-format {format}: {}", to.display()))?;
-        let bytes = std::fs::read(&made).with_context(|| made.display().to_string())?;
-        output_file::write(to, &bytes)
-    }
+    files.write(&charts)?;
+    say!("{} charts: {}", charts.len(), files.dir().display());
+    Ok(())
 }
 
 /// Writes one RUN, to a file or to standard output.

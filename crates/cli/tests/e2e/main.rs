@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod advise;
+mod article;
 mod bad_database;
 mod bad_input;
 mod bad_mixtures;

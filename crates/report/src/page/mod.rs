@@ -19,7 +19,7 @@ use fsarena_model::visible;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::borrow::Cow;
 
-const SHEET: &str = include_str!("page.css");
+pub(crate) const SHEET: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// Nothing is fetched: what style and script there is stands in the page.
 const POLICY: &str =

@@ -25,6 +25,13 @@ pub(crate) fn title(text: &str) -> String {
     format!("[b]{}[/b]", escaped(text))
 }
 
+/// Blocks in their order, without what pages alone have.
+pub(crate) fn blocks_text(all: &[Block]) -> String {
+    let mut out = String::new();
+    blocks(&mut out, all);
+    out
+}
+
 fn blocks(out: &mut String, all: &[Block]) {
     for block in all {
         match block {
@@ -74,7 +81,7 @@ fn table(out: &mut String, own: &Table) {
 
 /// Text without a tag: forums have no common sign that escapes one, but none takes a space behind
 /// its bracket. `[1.18, 1.29]` stays.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len() + 8);
     let mut all = text.trim().chars().peekable();

@@ -45,6 +45,13 @@ pub(crate) fn markdown(title: &str, section: &Section) -> String {
     out
 }
 
+/// Blocks in their order, without what pages alone have.
+pub(crate) fn markdown_blocks(all: &[Block]) -> String {
+    let mut out = String::new();
+    blocks(&mut out, all);
+    out
+}
+
 fn blocks(out: &mut String, all: &[Block]) {
     for block in all {
         match block {

@@ -15,7 +15,7 @@ mod scaling;
 pub(crate) mod series;
 mod speed;
 mod sweeps;
-mod then;
+pub(crate) mod then;
 pub(crate) mod watched;
 
 use crate::answer::{answer, answer_text};

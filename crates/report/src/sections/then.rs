@@ -6,7 +6,7 @@ use crate::context::{Repeats, SectionContext};
 use crate::format::digits;
 use crate::pictures::{file_name, key};
 use crate::section::{Block, Section};
-use fsarena_chart::{Axis, Group, Groups, HUES, Head, Key, NO_HUE, Part, Spot};
+use fsarena_chart::{Axis, Group, Groups, HUES, Head, Key, NO_HUE, Part, Spot, Svg};
 use std::collections::BTreeMap;
 
 const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
@@ -16,7 +16,7 @@ const CHART: &str = "Each value as a ratio to the best of its own time: hatched 
 /// The section of one RUN; empty where its experiment repeats no article.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let Some(repeats) = context.run.article else { return Section::none() };
-    let view = views(context, repeats);
+    let view = view(context, repeats);
     let Repeats { article, notes, .. } = repeats;
     let list = |all: &[String]| Block::List(None, all.to_vec());
     let fold = |summary: &str, blocks| Block::Fold(summary.to_owned(), blocks);
@@ -31,8 +31,8 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
          the contenders lay apart, as ratios within each."
             .to_owned(),
     ));
-    blocks.push(match then_and_now(context, article.year, &view) {
-        Some(chart) => Block::Chart(chart.draw(), CHART.to_owned()),
+    blocks.push(match chart(context, article.year, &view) {
+        Some(chart) => Block::Chart(chart, CHART.to_owned()),
         None => Block::Missing(none(&view).to_owned()),
     });
     let left_out = view.left_out();
@@ -76,11 +76,17 @@ fn none(view: &ThenAndNowView) -> &'static str {
     }
 }
 
-fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> ThenAndNowView {
+/// The article and what repeats it, side by side.
+pub(crate) fn view(context: &SectionContext<'_>, repeats: Repeats<'_>) -> ThenAndNowView {
     let Repeats { article, phases, notes } = repeats;
     let run = context.run;
     let own = OwnRun { header: run.header, records: run.records, study: run.study, notes };
     compared(article, phases, own)
+}
+
+/// Both as ratios to the best of each; nothing where no test has a figure of ours.
+pub(crate) fn chart(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) -> Option<Svg> {
+    Some(then_and_now(context, year, view)?.draw())
 }
 
 /// One group a test that we repeat: the article's values hatched, ours filled.
@@ -187,7 +193,7 @@ mod tests {
         let repeats = Repeats { article: &article, phases: &phases, notes: &notes };
         let run = sample.repeating(Some(repeats));
         let context = SectionContext::new(0, &run);
-        let views = views(&context, repeats);
+        let views = view(&context, repeats);
         let chart = then_and_now(&context, 2003, &views).unwrap();
         assert_eq!((chart.head.id.as_str(), chart.groups.len()), ("r1-then", 1));
         let parts = &chart.groups[0].parts;

@@ -1,0 +1,194 @@
+//! English: figures as they come, and the words of the verdicts elsewhere.
+
+use super::{Against, Method, Phrases, Ranked, Title};
+use crate::format::count;
+use crate::verdict::text::figure;
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_reference::Finding;
+
+#[derive(Debug)]
+pub(in super::super) struct English;
+
+impl Phrases for English {
+    fn tag(&self) -> &'static str {
+        "en"
+    }
+
+    fn figure(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn title(&self, title: Title) -> &'static str {
+        match title {
+            Title::Method => "Machine and method",
+            Title::Results => "Results",
+            Title::ThenAndNow => "Then and now",
+            Title::LeftOut => "Left out",
+        }
+    }
+
+    fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String {
+        figure(metric, clock, changes)
+    }
+
+    fn machine(&self, machine: &str, devices: &[String]) -> String {
+        match devices {
+            [] => format!("Machine: {machine}."),
+            devices => format!("Machine: {machine}. Devices: {}.", devices.join("; ")),
+        }
+    }
+
+    fn method(&self, method: &Method<'_>) -> Vec<String> {
+        let trials = count(method.trials_done, "trial");
+        let of = match method.trials_done == method.trials_planned {
+            true => String::new(),
+            false => {
+                format!(" of {} that were planned: the RUN is not whole", method.trials_planned)
+            }
+        };
+        let Some(blocks) = method.blocks else {
+            return vec![format!(
+                "{trials}{of}. Nothing was asked before the RUN: whether differences are real is \
+                 not said."
+            )];
+        };
+        let mut said = Vec::new();
+        if let Some(program) = method.program {
+            said.push(format!(
+                "Measured by {program} and brought in: caches and order are unknown."
+            ));
+        } else {
+            said.push(
+                "Each block does every trial once, in a random order of its own; each trial begins \
+                 from a state that was made anew."
+                    .to_owned(),
+            );
+        }
+        said.push(format!("{trials}{of}; {} count.", count(blocks as usize, "block")));
+        if method.is_virtual {
+            said.push("Times are virtual: of a guest kernel on a modelled disk.".to_owned());
+        }
+        if (method.scale - 1.0).abs() > 1e-12 {
+            said.push(format!("Datasets are scaled by {}.", method.scale));
+        }
+        if let Some(margin) = &method.margin {
+            said.push(format!(
+                "Whether a difference is real was decided by a rule that was fixed before the first \
+                 block; the same means within ±{margin}."
+            ));
+        }
+        said
+    }
+
+    fn phase(&self) -> &'static str {
+        "phase"
+    }
+
+    fn table(&self, workload: &str) -> String {
+        format!("{workload}: medians, less is better")
+    }
+
+    fn heat(&self, reference: &str) -> String {
+        format!("All times as ratios to {reference}; above 1 is slower")
+    }
+
+    fn times(&self, workload: &str, phase: &str) -> String {
+        format!("{workload}, {phase}: medians, with every trial as a dot; less is better")
+    }
+
+    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String {
+        let much = if metric == Metric::Written { "as much" } else { "as long" };
+        let parts: Vec<String> = others.iter().map(|one| other(one, much)).collect();
+        match parts.as_slice() {
+            [] => format!("{phase}: {best} alone has a figure."),
+            parts => format!("{phase}: the least median is that of {best}; {}.", parts.join("; ")),
+        }
+    }
+
+    fn nothing_to_compare(&self, label: Option<&str>) -> String {
+        match label {
+            Some(label) => {
+                format!("{label} is the only contender with figures: nothing is compared.")
+            }
+            None => "No contender has a figure: there is nothing to compare.".to_owned(),
+        }
+    }
+
+    fn then_not_now(&self, year: u16) -> String {
+        format!(
+            "Hardware, kernels and file systems are not those of {year}: how far contenders lay \
+             apart within each time can be set side by side, absolute figures cannot."
+        )
+    }
+
+    fn then_chart(&self, year: u16) -> String {
+        format!("Ratios to the best of each time: hatched {year}, filled this machine")
+    }
+
+    fn then(
+        &self,
+        year: u16,
+        test: &str,
+        then: &Ranked<'_>,
+        now: &Ranked<'_>,
+        is_same: bool,
+    ) -> String {
+        let place = |place: &Ranked<'_>| match &place.spread {
+            None => format!("{} alone", place.best),
+            Some(spread) => {
+                format!("{} of {}, the last {spread} times behind", place.best, place.count)
+            }
+        };
+        let verdict = if is_same { "the first is the same" } else { "the first is another one" };
+        format!("{test}: in {year} first was {}; now {}: {verdict}.", place(then), place(now))
+    }
+
+    fn conclusions(&self) -> &'static str {
+        "Its conclusions, held against its own numbers"
+    }
+
+    fn conclusion(&self, finding: &Finding) -> String {
+        format!("{}: {}. {}.", finding.claim, finding.holds.name(), finding.why)
+    }
+
+    fn no_rows(&self, year: u16) -> String {
+        format!("No test of {year} has a figure of this machine that was measured as asked.")
+    }
+
+    fn not_run(&self, label: &str, why: &str) -> String {
+        format!("{label} was not run: {why}")
+    }
+
+    fn failed(&self, label: &str, workload: &str, why: &str) -> String {
+        format!("{label} failed in {workload}: {why}")
+    }
+
+    fn excluded(&self, workload: &str, phase: &str, label: &str, why: &str) -> String {
+        format!("{workload} {phase}: {label} is excluded: {why}")
+    }
+
+    fn figure_word(&self) -> &'static str {
+        "Fig."
+    }
+}
+
+fn other(one: &Against<'_>, much: &str) -> String {
+    let ratio = one.ratio.as_ref().map(|(ratio, interval)| match interval {
+        Some(interval) => format!("{ratio} times {much} {interval}"),
+        None => format!("{ratio} times {much}"),
+    });
+    let label = one.label;
+    let mut text = match (one.verdict, ratio) {
+        (Verdict::Same, _) => format!("{label} is the same within the margin"),
+        (Verdict::Undecided, Some(ratio)) => format!("{label} is undecided ({ratio})"),
+        (Verdict::Undecided, None) => format!("{label} is undecided"),
+        (Verdict::Slower, Some(ratio)) => format!("{label} takes {ratio}"),
+        (Verdict::Slower, None) => format!("{label} takes more"),
+        (Verdict::Faster, _) => format!("{label} takes less nevertheless"),
+    };
+    if one.by_machine {
+        text.push_str(", by the machine");
+    }
+    text
+}

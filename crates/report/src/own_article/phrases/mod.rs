@@ -1,0 +1,104 @@
+//! Everything that an article says in words, once a language.
+//!
+//! Figures come written as English has them (`1,234.5 ms`); a language turns them into its own.
+
+pub(super) mod english;
+pub(super) mod russian;
+
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_reference::Finding;
+
+/// Titles of sections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Title {
+    Method,
+    Results,
+    ThenAndNow,
+    LeftOut,
+}
+
+/// How a RUN was done.
+pub(super) struct Method<'a> {
+    /// What measured it, where that is not fsarena.
+    pub(super) program: Option<&'a str>,
+    pub(super) trials_done: usize,
+    pub(super) trials_planned: usize,
+    /// Blocks that count; absent where nothing was asked.
+    pub(super) blocks: Option<u32>,
+    /// As in `5 %`; absent where nothing was asked.
+    pub(super) margin: Option<String>,
+    /// Whether it is of a guest kernel, in virtual time.
+    pub(super) is_virtual: bool,
+    pub(super) scale: f64,
+}
+
+/// One contender against the one with the least median.
+pub(super) struct Against<'a> {
+    pub(super) label: &'a str,
+    /// What is said of it.
+    pub(super) verdict: Verdict,
+    /// Whether the machine is why they differ.
+    pub(super) by_machine: bool,
+    /// Its value ÷ that of the other, and its interval, as in `1.42` and `[1.38, 1.47]`.
+    pub(super) ratio: Option<(String, Option<String>)>,
+}
+
+/// A contender's place in a test, then or now.
+pub(super) struct Ranked<'a> {
+    pub(super) best: &'a str,
+    /// How far the last is behind the best, as in `2.41`; absent where it is alone.
+    pub(super) spread: Option<String>,
+    /// How many have a value.
+    pub(super) count: usize,
+}
+
+/// The words of a language.
+pub(super) trait Phrases: std::fmt::Debug + Sync {
+    /// Its tag, as pages name it.
+    fn tag(&self) -> &'static str;
+    /// A figure with or without its unit.
+    fn figure(&self, text: &str) -> String;
+    fn title(&self, title: Title) -> &'static str;
+    /// What is compared, of a phase that `changes` something or not.
+    fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String;
+    /// The machine and its devices.
+    fn machine(&self, machine: &str, devices: &[String]) -> String;
+    /// The method, a sentence each.
+    fn method(&self, method: &Method<'_>) -> Vec<String>;
+    /// Heading of the column with phases.
+    fn phase(&self) -> &'static str;
+    /// Caption of a workload's table.
+    fn table(&self, workload: &str) -> String;
+    /// Caption of the chart of all ratios.
+    fn heat(&self, reference: &str) -> String;
+    /// Caption of the chart of a phase.
+    fn times(&self, workload: &str, phase: &str) -> String;
+    /// Who needs least in a phase, and what is said of the others.
+    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String;
+    /// There is one contender, or none.
+    fn nothing_to_compare(&self, label: Option<&str>) -> String;
+    /// Why no ratios between then and now are made.
+    fn then_not_now(&self, year: u16) -> String;
+    fn then_chart(&self, year: u16) -> String;
+    /// A test, then and now.
+    fn then(
+        &self,
+        year: u16,
+        test: &str,
+        then: &Ranked<'_>,
+        now: &Ranked<'_>,
+        is_same: bool,
+    ) -> String;
+    /// Heading of what becomes of an article's conclusions.
+    fn conclusions(&self) -> &'static str;
+    /// A conclusion of an article, held against its own numbers.
+    fn conclusion(&self, finding: &Finding) -> String;
+    /// No test of the article has a figure here.
+    fn no_rows(&self, year: u16) -> String;
+    fn not_run(&self, label: &str, why: &str) -> String;
+    fn failed(&self, label: &str, workload: &str, why: &str) -> String;
+    fn excluded(&self, workload: &str, phase: &str, label: &str, why: &str) -> String;
+    /// Before the number of a figure.
+    fn figure_word(&self) -> &'static str;
+}

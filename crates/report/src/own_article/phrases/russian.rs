@@ -1,0 +1,338 @@
+//! Russian, as the articles of 2003 to 2010 were written: decimal comma, units in Russian.
+
+use super::{Against, Method, Phrases, Ranked, Title};
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_reference::{Finding, Holds, claim_in_russian};
+
+/// Units that have Russian names.
+const UNITS: [(&str, &str); 18] = [
+    ("ns", "нс"),
+    ("µs", "мкс"),
+    ("ms", "мс"),
+    ("s", "с"),
+    ("min", "мин"),
+    ("h", "ч"),
+    ("B", "Б"),
+    ("KB", "КБ"),
+    ("KiB", "КиБ"),
+    ("MB", "МБ"),
+    ("MiB", "МиБ"),
+    ("GB", "ГБ"),
+    ("GiB", "ГиБ"),
+    ("KB/s", "КБ/с"),
+    ("MB/s", "МБ/с"),
+    ("MiB/s", "МиБ/с"),
+    ("files/s", "файлов/с"),
+    ("dirs/s", "каталогов/с"),
+];
+
+#[derive(Debug)]
+pub(in super::super) struct Russian;
+
+/// The form of a word that a whole number takes: 1, 21; 2 to 4, 22; 0, 5 to 20, 25.
+fn plural(number: usize, forms: [&str; 3]) -> &str {
+    match (number % 100, number % 10) {
+        (11..=14, _) => forms[2],
+        (_, 1) => forms[0],
+        (_, 2..=4) => forms[1],
+        _ => forms[2],
+    }
+}
+
+fn count(number: usize, forms: [&str; 3]) -> String {
+    format!("{number} {}", plural(number, forms))
+}
+
+/// `1,42 раза`, `5 раз`: a fraction takes the form of a half.
+fn times(ratio: &str) -> String {
+    let own = number(ratio);
+    let word = match ratio.replace(',', "").parse::<usize>() {
+        Ok(whole) => plural(whole, ["раз", "раза", "раз"]),
+        Err(_) => "раза",
+    };
+    format!("{own} {word}")
+}
+
+/// A decimal comma, and spaces that do not break between thousands.
+fn number(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit =
+        |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(char::is_ascii_digit);
+    let turned = chars.iter().enumerate().map(|(at, &c)| {
+        let is_between = is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
+        match c {
+            '.' if is_between => ',',
+            ',' if is_between => '\u{a0}',
+            c => c,
+        }
+    });
+    turned.collect()
+}
+
+impl Phrases for Russian {
+    fn tag(&self) -> &'static str {
+        "ru"
+    }
+
+    fn figure(&self, text: &str) -> String {
+        let Some((value, unit)) = text.rsplit_once(' ') else { return number(text) };
+        let unit = UNITS.iter().find(|(own, _)| *own == unit).map_or(unit, |(_, own)| own);
+        format!("{}\u{a0}{unit}", number(value))
+    }
+
+    fn title(&self, title: Title) -> &'static str {
+        match title {
+            Title::Method => "Машина и методика",
+            Title::Results => "Результаты",
+            Title::ThenAndNow => "Тогда и теперь",
+            Title::LeftOut => "Что не вошло",
+        }
+    }
+
+    fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String {
+        let words = match (metric, clock) {
+            (Metric::Time, Clock::Durable) if changes => "время до сохранности на диске",
+            (Metric::Time, Clock::Returned) if changes => "время до возврата из вызовов",
+            (Metric::Time, Clock::Drained) => "время до покоя диска",
+            (Metric::Time, Clock::Durable | Clock::Returned) => "время",
+            (Metric::Cpu, _) => "процессорное время",
+            (Metric::Written, _) => "записано на диск",
+            (Metric::P99, _) => "задержка 99 % вызовов",
+            (Metric::PerOp, Clock::Durable) if changes => "время операции до сохранности на диске",
+            (Metric::PerOp, Clock::Drained) => "время операции до покоя диска",
+            (Metric::PerOp, Clock::Durable | Clock::Returned) => "время операции",
+        };
+        words.to_owned()
+    }
+
+    fn machine(&self, machine: &str, devices: &[String]) -> String {
+        match devices {
+            [] => format!("Машина: {machine}."),
+            devices => format!("Машина: {machine}. Устройства: {}.", devices.join("; ")),
+        }
+    }
+
+    fn method(&self, method: &Method<'_>) -> Vec<String> {
+        let trials = count(method.trials_done, ["испытание", "испытания", "испытаний"]);
+        let of = match method.trials_done == method.trials_planned {
+            true => String::new(),
+            false => format!(" из {} намеченных: серия не закончена", method.trials_planned),
+        };
+        let Some(blocks) = method.blocks else {
+            return vec![format!(
+                "{trials}{of}. Вопросов до начала задано не было: значимы ли различия, не сказано."
+            )];
+        };
+        let mut said = Vec::new();
+        if let Some(program) = method.program {
+            said.push(format!(
+                "Измерено программой {program}, результаты взяты извне: порядок и состояние кэша \
+                 неизвестны."
+            ));
+        } else {
+            said.push(
+                "В каждом блоке все испытания проводятся по одному разу в случайном порядке, каждое \
+                 - из созданного заново состояния."
+                    .to_owned(),
+            );
+        }
+        let blocks = count(blocks as usize, ["блок", "блока", "блоков"]);
+        said.push(format!("Проведено: {trials}{of}; в счёт идёт {blocks}."));
+        if method.is_virtual {
+            said.push("Время виртуальное: гостевое ядро на модели диска.".to_owned());
+        }
+        if (method.scale - 1.0).abs() > 1e-12 {
+            let scale = number(&method.scale.to_string());
+            said.push(format!("Объём данных умножен на {scale}."));
+        }
+        if let Some(margin) = &method.margin {
+            said.push(format!(
+                "Значимость различий определялась по правилу, заданному до первого блока; одинаково \
+                 - значит в пределах ±{}.",
+                number(margin)
+            ));
+        }
+        said
+    }
+
+    fn phase(&self) -> &'static str {
+        "фаза"
+    }
+
+    fn table(&self, workload: &str) -> String {
+        format!("{workload}: медианы, меньше - лучше")
+    }
+
+    fn heat(&self, reference: &str) -> String {
+        format!("Все времена в отношении к {reference}; больше единицы - медленнее")
+    }
+
+    fn times(&self, workload: &str, phase: &str) -> String {
+        format!("{workload}, {phase}: медианы, точки - отдельные испытания; меньше - лучше")
+    }
+
+    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String {
+        let more = if metric == Metric::Written { "больше" } else { "дольше" };
+        let parts: Vec<String> = others.iter().map(|one| other(one, more)).collect();
+        match parts.as_slice() {
+            [] => format!("{phase}: данные есть только у {best}."),
+            parts => format!("{phase}: наименьшая медиана у {best}; {}.", parts.join("; ")),
+        }
+    }
+
+    fn nothing_to_compare(&self, label: Option<&str>) -> String {
+        match label {
+            Some(label) => format!("Данные есть только у {label}: сравнивать не с чем."),
+            None => "Данных нет ни у кого: сравнивать нечего.".to_owned(),
+        }
+    }
+
+    fn then_not_now(&self, year: u16) -> String {
+        format!(
+            "Техника, ядра и файловые системы не те, что в {year} году: рядом можно поставить \
+             отношения внутри каждого времени, но не сами величины."
+        )
+    }
+
+    fn then_chart(&self, year: u16) -> String {
+        format!("Отношения к лучшему своего времени: штриховка - {year} год, заливка - эта машина")
+    }
+
+    fn then(
+        &self,
+        year: u16,
+        test: &str,
+        then: &Ranked<'_>,
+        now: &Ranked<'_>,
+        is_same: bool,
+    ) -> String {
+        let place = |place: &Ranked<'_>| match &place.spread {
+            None => format!("единственный участник - {}", place.best),
+            Some(spread) => {
+                let among = match plural(place.count, ["1", "2", "5"]) {
+                    "1" => "участника",
+                    _ => "участников",
+                };
+                let (best, count) = (place.best, place.count);
+                format!("первый из {count} {among} - {best}, последний отстаёт в {}", times(spread))
+            }
+        };
+        let verdict =
+            if is_same { "первый тот же" } else { "первый другой" };
+        format!("{test}: в {year} году {}; теперь {}: {verdict}.", place(then), place(now))
+    }
+
+    fn conclusions(&self) -> &'static str {
+        "Выводы статьи и её собственные числа"
+    }
+
+    /// The figures behind it have no Russian words.
+    fn conclusion(&self, finding: &Finding) -> String {
+        let claim = claim_in_russian(finding.claim).unwrap_or(finding.claim);
+        let holds = match finding.holds {
+            Holds::Holds => "числа подтверждают",
+            Holds::Falls => "числа не подтверждают",
+            Holds::CannotBeTold => "по числам решить нельзя",
+        };
+        format!("{claim}: {holds}.")
+    }
+
+    fn no_rows(&self, year: u16) -> String {
+        format!("Ни у одного теста {year} года нет данных этой машины, измеренных как задано.")
+    }
+
+    fn not_run(&self, label: &str, why: &str) -> String {
+        format!("{label} не испытывалась: {why}")
+    }
+
+    fn failed(&self, label: &str, workload: &str, why: &str) -> String {
+        format!("{label}: сбой в {workload}: {why}")
+    }
+
+    fn excluded(&self, workload: &str, phase: &str, label: &str, why: &str) -> String {
+        format!("{workload} {phase}: {label} исключена: {why}")
+    }
+
+    fn figure_word(&self) -> &'static str {
+        "Рис."
+    }
+}
+
+fn other(one: &Against<'_>, more: &str) -> String {
+    let ratio = one.ratio.as_ref().map(|(ratio, interval)| match interval {
+        Some(interval) => format!("в {} {more} {}", times(ratio), turned(interval)),
+        None => format!("в {} {more}", times(ratio)),
+    });
+    let label = one.label;
+    let mut text = match (one.verdict, ratio) {
+        (Verdict::Same, _) => format!("у {label} столько же"),
+        (Verdict::Undecided, Some(ratio)) => format!("с {label} не решено ({ratio})"),
+        (Verdict::Undecided, None) => format!("с {label} не решено"),
+        (Verdict::Slower, Some(ratio)) => format!("у {label} {ratio}"),
+        (Verdict::Slower, None) => format!("у {label} {more}"),
+        (Verdict::Faster, _) => format!("у {label}, однако, меньше"),
+    };
+    if one.by_machine {
+        text.push_str(", по вине машины");
+    }
+    text
+}
+
+/// `[1.38, 1.47]` as `[1,38; 1,47]`.
+fn turned(interval: &str) -> String {
+    interval.split(", ").map(number).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_a_comma_and_russian_units() {
+        for (text, own) in [
+            ("12.5 ms", "12,5\u{a0}мс"),
+            ("1,234 s", "1\u{a0}234\u{a0}с"),
+            ("1.00", "1,00"),
+            ("2.50 MiB", "2,50\u{a0}МиБ"),
+            ("-", "-"),
+        ] {
+            assert_eq!(Russian.figure(text), own);
+        }
+        assert_eq!(turned("[<0.01, 1.47]"), "[<0,01; 1,47]");
+    }
+
+    #[test]
+    fn words_follow_their_number() {
+        let forms = ["блок", "блока", "блоков"];
+        for (number, own) in
+            [(1, "блок"), (3, "блока"), (5, "блоков"), (11, "блоков"), (22, "блока")]
+        {
+            assert_eq!(plural(number, forms), own, "{number}");
+        }
+        assert_eq!(times("1.42"), "1,42 раза");
+        assert_eq!(times("123"), "123 раза");
+        assert_eq!(times("1,235"), "1\u{a0}235 раз");
+    }
+
+    #[test]
+    fn an_answer_says_who_and_by_how_much() {
+        let against = |label, verdict, ratio: Option<&str>| Against {
+            label,
+            verdict,
+            by_machine: false,
+            ratio: ratio.map(|ratio| (ratio.to_owned(), Some("[1.38, 1.47]".to_owned()))),
+        };
+        let others = [
+            against("xfs", Verdict::Slower, Some("1.42")),
+            against("btrfs", Verdict::Same, Some("1.01")),
+            against("jfs", Verdict::Undecided, None),
+        ];
+        let text = Russian.answer("create", "ext4", Metric::Time, &others);
+        assert_eq!(
+            text,
+            "create: наименьшая медиана у ext4; у xfs в 1,42 раза дольше [1,38; 1,47]; у btrfs \
+             столько же; с jfs не решено."
+        );
+    }
+}

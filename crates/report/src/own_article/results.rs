@@ -1,0 +1,134 @@
+//! The results: of each workload a table of medians and a sentence and a chart for each question.
+
+use super::phrases::{Against, Phrases};
+use crate::context::SectionContext;
+use crate::pictures;
+use crate::section::{Block, Section};
+use crate::table::{Cell, Column, Table, Tone};
+use crate::verdict::sentences::between;
+use crate::verdict::text::{ratio_and_interval, ratio_within, value};
+use fsarena_model::verdict::Verdict;
+use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
+
+pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Section {
+    let run = context.run;
+    let Some(verdicts) = run.verdicts else {
+        return Section::new(vec![Block::Missing(phrases.nothing_to_compare(None))]);
+    };
+    let mut blocks: Vec<Block> = Vec::new();
+    if let Some(only) = only(verdicts) {
+        blocks.push(Block::Warning(phrases.nothing_to_compare(only)));
+    }
+    if let Some(view) = fsarena_study::heat(run.study, run.verdicts) {
+        let caption = phrases.heat(&view.reference);
+        blocks.push(Block::Chart(pictures::heat(context, &view).draw(), caption));
+    }
+    let points = fsarena_study::points(&run.header.plan, run.records);
+    for workload in &run.header.plan.workloads {
+        let own: Vec<&QuestionView> =
+            verdicts.questions.iter().filter(|one| one.workload == workload.name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        blocks.push(Block::Heading(workload.title.clone()));
+        blocks.push(Block::Table(table(context, &own, phrases)));
+        let answers = own.iter().filter_map(|question| answer(verdicts, question, phrases));
+        blocks.push(Block::List(None, answers.collect()));
+        for question in own.iter().filter(|question| question.metric.is_length()) {
+            let of_phase =
+                run.study.tables.iter().find(|table| {
+                    table.workload == question.workload && table.phase == question.phase
+                });
+            if let Some(of_phase) = of_phase.filter(|table| !table.rows.is_empty()) {
+                let chart = pictures::times(context, of_phase, &points).draw();
+                blocks
+                    .push(Block::Chart(chart, phrases.times(&question.workload, &question.phase)));
+            }
+        }
+    }
+    Section::new(blocks)
+}
+
+/// The only contender with figures, or that there is none; `None` where there are several.
+fn only(verdicts: &Verdicts) -> Option<Option<&str>> {
+    let mut labels: Vec<&str> =
+        verdicts.questions.iter().flat_map(|one| &one.rows).map(|row| row.label.as_str()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    match labels.as_slice() {
+        [] => Some(None),
+        [label] => Some(Some(label)),
+        _ => None,
+    }
+}
+
+/// Questions in rows, contenders in columns; who is faster than all others stands out.
+fn table(
+    context: &SectionContext<'_>,
+    questions: &[&QuestionView],
+    phrases: &dyn Phrases,
+) -> Table {
+    let contenders = &context.run.header.plan.contenders;
+    let with: Vec<usize> = (0..contenders.len())
+        .filter(|&one| {
+            questions.iter().any(|question| question.rows.iter().any(|row| row.contender == one))
+        })
+        .collect();
+    let heads = with.iter().map(|&one| Column::figure(contenders[one].label.as_str()));
+    let first = [Column::text(phrases.phase()), Column::text("")];
+    let columns: Vec<Column> = first.into_iter().chain(heads).collect();
+    let workload = questions.first().map_or("", |question| question.workload.as_str());
+    let mut table = Table::new(columns).titled(phrases.table(workload));
+    for question in questions {
+        let metric = phrases.metric(question.metric, question.clock, question.changes);
+        let cell = |one: &usize| {
+            let row = question.rows.iter().find(|row| row.contender == *one);
+            row.map_or_else(Cell::none, |row| {
+                let text = phrases.figure(&value(question.metric, row.median));
+                let tone = if is_first(question, row) { Tone::Strong } else { Tone::Plain };
+                Cell { tone, ..Cell::figure(text, row.median) }
+            })
+        };
+        let head = [Cell::text(question.phase.as_str()), Cell::text(metric)];
+        table.row(head.into_iter().chain(with.iter().map(cell)));
+    }
+    table
+}
+
+/// Whether it is decided to be faster than every other.
+fn is_first(question: &QuestionView, row: &RankRow) -> bool {
+    let mut others = question.rows.iter().filter(|other| other.contender != row.contender);
+    let is_behind = |other: &RankRow| {
+        between(question, row.contender, other.contender)
+            .is_some_and(|pair| pair.verdict == Verdict::Faster && pair.machine_effect.is_none())
+    };
+    question.rows.len() > 1 && others.all(is_behind)
+}
+
+/// What is said of a question; nothing where no pair was asked.
+fn answer(verdicts: &Verdicts, question: &QuestionView, phrases: &dyn Phrases) -> Option<String> {
+    let best = question.rows.first()?;
+    let others: Vec<PairView> = question.rows[1..]
+        .iter()
+        .filter_map(|row| between(question, row.contender, best.contender))
+        .collect();
+    if others.is_empty() && question.rows.len() > 1 {
+        return None;
+    }
+    let others: Vec<Against<'_>> = others.iter().map(|pair| against(verdicts, pair)).collect();
+    Some(phrases.answer(&question.phase, &best.label, question.metric, &others))
+}
+
+fn against<'p>(verdicts: &Verdicts, pair: &'p PairView) -> Against<'p> {
+    let (low, high) = pair.interval().unzip();
+    let ratio = match pair.verdict {
+        Verdict::Same => ratio_within(verdicts.margin, pair.ratio, low, high),
+        _ => ratio_and_interval(pair.ratio, low, high),
+    };
+    Against {
+        label: &pair.a_label,
+        verdict: pair.verdict,
+        by_machine: pair.machine_effect.is_some(),
+        ratio: pair.ratio.map(|_| ratio),
+    }
+}
