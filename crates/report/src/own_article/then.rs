@@ -7,6 +7,9 @@ use crate::section::{Block, Section};
 use crate::sections::then::{chart, view};
 use crate::verdict::text::ratio;
 
+/// Words of labels that many contenders have.
+const NO_NAMES: [&str; 5] = ["data", "freebsd", "hdd", "linux", "ssd"];
+
 pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Section {
     let Some(repeats) = context.run.article else { return Section::none() };
     let view = view(context, repeats);
@@ -35,15 +38,20 @@ fn sentence(year: u16, test: &ThenAndNow, phrases: &dyn Phrases) -> Option<Strin
         test.then.iter().map(|(label, value)| (label.as_str(), *value)).collect();
     let now: Vec<(&str, f64)> =
         test.now.iter().map(|(_, label, value)| (label.as_str(), *value)).collect();
-    let (then, now) = (place(&then, test.more_is_better)?, place(&now, test.more_is_better)?);
-    let is_same = same_name(then.best, now.best);
-    Some(phrases.then(year, &test.title, &then, &now, is_same))
+    let (best, now_best) = (place(&then, test.more_is_better)?, place(&now, test.more_is_better)?);
+    let is_here = now.iter().any(|(now, _)| share_a_name(best.best, now));
+    let is_same = is_here.then(|| share_a_name(best.best, now_best.best));
+    Some(phrases.then(year, &test.title, &best, &now_best, is_same))
 }
 
-/// `ext3 (Linux)` of an article is our `ext3`, and so is `ext3:data=ordered`.
-fn same_name(then: &str, now: &str) -> bool {
-    let name = |label: &str| label.split([' ', ':']).next().unwrap_or(label).to_lowercase();
-    name(then) == name(now)
+/// `ext3 (Linux)` of an article is our `ext3`, and `Ordered, SSD` our `ext4 data=ordered`.
+fn share_a_name(then: &str, now: &str) -> bool {
+    let words = |label: &str| -> Vec<String> {
+        let all = label.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        all.filter(|word| !word.is_empty() && !NO_NAMES.contains(&word.as_str())).collect()
+    };
+    let now = words(now);
+    words(then).iter().any(|word| now.contains(word))
 }
 
 /// Who is first of those with a value above zero.
@@ -76,7 +84,9 @@ mod tests {
 
     #[test]
     fn names_of_then_and_now_are_the_same_file_system() {
-        assert!(same_name("ext3 (Linux)", "ext3:data=ordered"));
-        assert!(!same_name("ext3 (Linux)", "ext4"));
+        assert!(share_a_name("ext3 (Linux)", "ext3:data=ordered"));
+        assert!(share_a_name("Writeback, SSD", "ext4 data=writeback"));
+        assert!(!share_a_name("Writeback, SSD", "ext4 data=ordered"));
+        assert!(!share_a_name("ext3 (Linux)", "ext4 (Linux)"));
     }
 }

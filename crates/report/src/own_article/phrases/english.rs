@@ -132,16 +132,24 @@ impl Phrases for English {
         test: &str,
         then: &Ranked<'_>,
         now: &Ranked<'_>,
-        is_same: bool,
+        is_same: Option<bool>,
     ) -> String {
         let place = |place: &Ranked<'_>| match &place.spread {
             None => format!("{} alone", place.best),
             Some(spread) => {
-                format!("{} of {}, the last {spread} times behind", place.best, place.count)
+                format!("{} of {}, the last at {spread} times", place.best, place.count)
             }
         };
-        let verdict = if is_same { "the first is the same" } else { "the first is another one" };
-        format!("{test}: in {year} first was {}; now {}: {verdict}.", place(then), place(now))
+        let verdict = match is_same {
+            None => "; the first of then is not here",
+            Some(true) => ": the first is the same",
+            Some(false) => ": the first is another one",
+        };
+        format!(
+            "{test}: in {year} first was {}; now, by medians, {}{verdict}.",
+            place(then),
+            place(now)
+        )
     }
 
     fn conclusions(&self) -> &'static str {

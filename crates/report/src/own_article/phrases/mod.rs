@@ -81,14 +81,14 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     /// Why no ratios between then and now are made.
     fn then_not_now(&self, year: u16) -> String;
     fn then_chart(&self, year: u16) -> String;
-    /// A test, then and now.
+    /// A test, then and now; whether the first is the same, nothing where that of then is not here.
     fn then(
         &self,
         year: u16,
         test: &str,
         then: &Ranked<'_>,
         now: &Ranked<'_>,
-        is_same: bool,
+        is_same: Option<bool>,
     ) -> String;
     /// Heading of what becomes of an article's conclusions.
     fn conclusions(&self) -> &'static str;

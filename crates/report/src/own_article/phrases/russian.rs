@@ -205,7 +205,7 @@ impl Phrases for Russian {
         test: &str,
         then: &Ranked<'_>,
         now: &Ranked<'_>,
-        is_same: bool,
+        is_same: Option<bool>,
     ) -> String {
         let place = |place: &Ranked<'_>| match &place.spread {
             None => format!("единственный участник - {}", place.best),
@@ -218,9 +218,13 @@ impl Phrases for Russian {
                 format!("первый из {count} {among} - {best}, последний отстаёт в {}", times(spread))
             }
         };
-        let verdict =
-            if is_same { "первый тот же" } else { "первый другой" };
-        format!("{test}: в {year} году {}; теперь {}: {verdict}.", place(then), place(now))
+        let verdict = match is_same {
+            None => "; тогдашнего первого здесь нет",
+            Some(true) => ": первый тот же",
+            Some(false) => ": первый другой",
+        };
+        let (then, now) = (place(then), place(now));
+        format!("{test}: в {year} году {then}; теперь по медианам {now}{verdict}.")
     }
 
     fn conclusions(&self) -> &'static str {
