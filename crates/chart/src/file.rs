@@ -14,6 +14,10 @@ use std::str::FromStr;
 
 /// Height of the visible title, in units.
 const TITLE: u32 = 28;
+/// From one line of the title to the next, in units.
+const TITLE_LINE: u32 = 20;
+/// Letters of this height are as wide as the title's, which are bold and 16 high.
+const BOLD: f64 = 18.0;
 /// Room around the drawing, in units.
 const AROUND: u32 = 12;
 /// Faces that the letters are taken from: the first that there is. Where there is none, the widths
@@ -108,20 +112,26 @@ impl Svg {
     /// The same drawing with room around it, paper below it, and its title above it.
     fn framed(&self, width: PaperWidth) -> String {
         let at = format!("viewBox=\"0 0 440 {}\"", self.height);
-        let (wide, high) = (440 + 2 * AROUND, self.height + TITLE + 2 * AROUND);
+        let title = text::wrap(&self.title, 440.0, BOLD, 2);
+        let title_high = (0..title.len()).skip(1).fold(TITLE, |high, _| high + TITLE_LINE);
+        let (wide, high) = (440 + 2 * AROUND, self.height + title_high + 2 * AROUND);
         let mm = width.mm();
         let high_mm = mm * f64::from(high) / f64::from(wide);
-        let top = TITLE + AROUND;
+        let top = title_high + AROUND;
         let around = format!(
             "viewBox=\"-{AROUND} -{top} {wide} {high}\" width=\"{mm}mm\" height=\"{high_mm:.3}mm\" \
              font-family=\"{FACES}\""
         );
         let mut head = format!(
             "</desc><rect class=\"paper\" x=\"-{AROUND}\" y=\"-{top}\" width=\"{wide}\" \
-             height=\"{high}\"/><text class=\"head\" x=\"0\" y=\"-14\">"
+             height=\"{high}\"/>"
         );
-        text::escape(&text::shorten(&self.title, 440.0, 16.0), &mut head);
-        head.push_str("</text>");
+        let above = (0u32..).map(|lines| 14 + lines * TITLE_LINE);
+        for (line, above) in title.iter().rev().zip(above) {
+            let _ = write!(head, "<text class=\"head\" x=\"0\" y=\"-{above}\">");
+            text::escape(line, &mut head);
+            head.push_str("</text>");
+        }
         self.inline.replacen(&at, &around, 1).replacen("</desc>", &head, 1)
     }
 
@@ -358,6 +368,19 @@ mod tests {
         assert!(file.contains("font-family=\"Helvetica, Arial, "), "{file}");
         assert!(file.contains("font-size=\"16\" font-weight=\"bold\">Create</text>"), "{file}");
         assert!(file.contains("width=\"120mm\""), "{file}");
+    }
+
+    #[test]
+    fn a_long_title_takes_two_lines_and_the_drawing_makes_room() {
+        let long = "2010 and this machine, as ratios to the best of each time and more words";
+        let (short, file) = (bars("Create"), bars(long).file(PaperWidth::default()));
+        for line in ["y=\"-34\"", "y=\"-14\"", "of each time", "more words</text>"] {
+            assert!(file.contains(line), "{line}: {file}");
+        }
+        assert!(!file.contains('…'), "nothing is cut off: {file}");
+        let high = |top: u32| format!("viewBox=\"-12 -{top} 464 {}\"", short.height + top + 12);
+        assert!(short.file(PaperWidth::default()).contains(&high(40)));
+        assert!(file.contains(&high(60)), "{file}");
     }
 
     #[test]
