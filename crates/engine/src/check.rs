@@ -77,6 +77,7 @@ fn numbers(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     shift(phase)?;
     rate(phase)?;
     stonewall(dataset, phase)?;
+    latency_period(phase)?;
     if io.iodepth == 0 {
         return Err(("iodepth 0".to_owned(), "use 1 or more"));
     }
@@ -110,6 +111,10 @@ fn rate(phase: &Phase) -> Result<(), Wrong> {
         return Err((what, "ops overlap there and have no time of their own; use \"sync\""));
     }
     Ok(())
+}
+
+fn latency_period(phase: &Phase) -> Result<(), Wrong> {
+    phase.why_no_latency_series().map_or(Ok(()), Err)
 }
 
 fn stonewall(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {

@@ -92,9 +92,15 @@ impl Default for Histogram {
 /// Number of the bucket of a value; monotone, without a gap.
 #[inline(always)]
 fn bucket(ns: u64) -> usize {
-    let highest_bit = 63 - (ns | 1 << PRECISION_BITS).leading_zeros();
-    let shift = highest_bit - PRECISION_BITS;
-    ((shift as usize) << PRECISION_BITS) + (ns >> shift) as usize
+    bucket_of::<PRECISION_BITS>(ns)
+}
+
+/// The same where a power of two has `2^BITS` divisions.
+#[inline(always)]
+pub(crate) fn bucket_of<const BITS: u32>(ns: u64) -> usize {
+    let highest_bit = 63 - (ns | 1 << BITS).leading_zeros();
+    let shift = highest_bit - BITS;
+    ((shift as usize) << BITS) + (ns >> shift) as usize
 }
 
 /// Smallest value of a bucket.
@@ -118,6 +124,29 @@ pub trait Recorder {
     }
 }
 
+/// What becomes of the latency of each op besides the histogram of the whole phase.
+pub trait LatencySink {
+    /// The phase begins, at this reading of the clock.
+    fn start(&mut self, now: u64);
+    /// An op has ended at this reading of the clock. Whether that took so long that the clock has
+    /// to be read again before the next op begins.
+    fn add(&mut self, now: u64, latency_ns: u64) -> bool;
+}
+
+/// Nothing becomes of it.
+#[derive(Debug, Clone, Copy)]
+pub struct NoSeries;
+
+impl LatencySink for NoSeries {
+    #[inline(always)]
+    fn start(&mut self, _now: u64) {}
+
+    #[inline(always)]
+    fn add(&mut self, _now: u64, _latency_ns: u64) -> bool {
+        false
+    }
+}
+
 /// Latency is not recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct NoLatency;
@@ -137,17 +166,29 @@ impl Recorder for NoLatency {
 /// belongs to an op and each op costs one read. An op's latency therefore holds the harness's own
 /// few ns (see [`crate::calibrate`]).
 #[derive(Debug)]
-pub struct Chained<'a, T> {
+pub struct Chained<'a, T, S = NoSeries> {
     ticker: T,
     last: u64,
     histogram: &'a mut Histogram,
     writes: Option<&'a mut Histogram>,
+    series: S,
 }
 
 impl<'a, T: Ticker> Chained<'a, T> {
     /// A recorder that counts into `histogram`, and writes of a mixture also into `writes`.
     pub fn new(ticker: T, histogram: &'a mut Histogram, writes: Option<&'a mut Histogram>) -> Self {
-        Self { ticker, last: 0, histogram, writes }
+        Self { ticker, last: 0, histogram, writes, series: NoSeries }
+    }
+}
+
+impl<'a, T: Ticker, S: LatencySink> Chained<'a, T, S> {
+    /// The same, which also gives each latency to `series`.
+    pub fn with_series(
+        ticker: T,
+        (histogram, writes): (&'a mut Histogram, Option<&'a mut Histogram>),
+        series: S,
+    ) -> Self {
+        Self { ticker, last: 0, histogram, writes, series }
     }
 
     /// Ends an op; how long it took, ns.
@@ -158,14 +199,18 @@ impl<'a, T: Ticker> Chained<'a, T> {
         let latency_ns = self.ticker.ns(now.saturating_sub(self.last));
         self.histogram.record(latency_ns);
         self.last = now;
+        if self.series.add(now, latency_ns) {
+            self.last = self.ticker.now();
+        }
         latency_ns
     }
 }
 
-impl<T: Ticker> Recorder for Chained<'_, T> {
+impl<T: Ticker, S: LatencySink> Recorder for Chained<'_, T, S> {
     #[inline(always)]
     fn start(&mut self) {
         self.last = self.ticker.now();
+        self.series.start(self.last);
     }
 
     #[inline(always)]

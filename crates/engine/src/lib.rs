@@ -43,6 +43,7 @@ pub mod cycle;
 pub mod durable;
 mod error;
 pub mod hist;
+pub mod latency_series;
 pub mod names;
 mod op;
 pub mod outcome;

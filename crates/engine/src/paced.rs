@@ -8,6 +8,7 @@
 
 use crate::clock::monotonic_ns;
 use crate::hist::{Histogram, Recorder};
+use crate::latency_series::LatencySeries;
 use crate::threads::{Latency, StartBarrier};
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
@@ -32,6 +33,7 @@ pub(crate) struct Paced<'a> {
     ended: u64,
     all: Option<&'a mut Histogram>,
     writes: Option<&'a mut Histogram>,
+    series: Option<&'a mut LatencySeries>,
 }
 
 impl<'a> Paced<'a> {
@@ -41,11 +43,13 @@ impl<'a> Paced<'a> {
         barrier: &'a StartBarrier,
         latency: Option<&'a mut Latency>,
     ) -> Self {
-        let (all, writes) = match latency {
-            Some(Latency { all, writes, .. }) => (Some(all), writes.as_mut()),
-            None => (None, None),
+        let (all, writes, series) = match latency {
+            Some(Latency { all, writes, series, .. }) => {
+                (Some(all), writes.as_mut(), series.as_mut())
+            }
+            None => (None, None, None),
         };
-        Self { rate: rate.max(1), ops, barrier, start_ns: 0, ended: 0, all, writes }
+        Self { rate: rate.max(1), ops, barrier, start_ns: 0, ended: 0, all, writes, series }
     }
 
     /// When the op after those that have ended is due.
@@ -56,9 +60,13 @@ impl<'a> Paced<'a> {
 
     /// Ends an op and waits for the next; how long after its time it ended, ns.
     fn end(&mut self) -> u64 {
-        let latency_ns = monotonic_ns().saturating_sub(self.due_ns());
+        let now_ns = monotonic_ns();
+        let latency_ns = now_ns.saturating_sub(self.due_ns());
         if let Some(all) = &mut self.all {
             all.record(latency_ns);
+        }
+        if let Some(series) = &mut self.series {
+            series.record(now_ns, latency_ns);
         }
         self.ended += 1;
         if self.ended < self.ops {
@@ -95,6 +103,9 @@ impl<'a> Paced<'a> {
 impl Recorder for Paced<'_> {
     fn start(&mut self) {
         self.start_ns = monotonic_ns();
+        if let Some(series) = &mut self.series {
+            series.restart(self.start_ns);
+        }
     }
 
     fn end_op(&mut self) {

@@ -12,6 +12,7 @@ use crate::cycle::Cycles;
 use crate::durable::Durable;
 use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
+use crate::latency_series::LatencySeries;
 use crate::names::{DirNames, FileNames, LINK, SYMLINK};
 use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};
@@ -30,7 +31,7 @@ use fsarena_model::op::{BlockSize, Count};
 use fsarena_model::seed::Seed;
 use fsarena_model::state::Effect;
 use fsarena_model::work::{
-    Backend as Interface, Dataset, FindReport, Fsync, Op, Order, Phase, WorkerReport,
+    Backend as Interface, Dataset, FindReport, Fsync, Io, Op, Order, Phase, WorkerReport,
 };
 use rustix::io::Errno;
 
@@ -93,12 +94,7 @@ impl Prepared {
             names,
             dirs: DirNames::new(dataset)?,
             sizes: Sizes::new(dataset, &job.state),
-            // Ops with a time of their own are timed by the clock that says when that is, and so is
-            // a phase that ends at one.
-            clock: job.latency.then(|| match (phase.io.rate, phase.io.stonewall_ns) {
-                (None, None) => TickClock::choose(),
-                _ => TickClock::Monotonic,
-            }),
+            clock: job.latency.then(|| clock_of(&phase.io)),
         };
         let phase = phase.clone();
         if let Some(cycle) = &phase.cycle {
@@ -261,6 +257,8 @@ impl Prepared {
         };
         report.latency = merge(|latency| Some(&latency.all));
         report.write_latency = merge(|latency| latency.writes.as_ref());
+        let series = self.contexts.iter().filter_map(|one| one.latency()?.series.clone());
+        report.latency_series = LatencySeries::report(series);
     }
 }
 
@@ -335,19 +333,33 @@ fn run_blocking<B: Backend>(
     let Some(mut latency) = context.latency.take() else {
         return context.timed(barrier, |context| op::run(context, env, &mut NoLatency, &mut open));
     };
-    let Latency { clock, all, writes } = &mut latency;
-    let outcome = match clock {
-        TickClock::Tsc(tsc) => {
+    let Latency { clock, all, writes, series } = &mut latency;
+    let outcome = match (clock, series) {
+        (_, Some(series)) => {
+            let counts = (all, writes.as_mut());
+            let mut recorder = Chained::with_series(crate::clock::Monotonic, counts, series);
+            context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open))
+        }
+        (TickClock::Tsc(tsc), None) => {
             let mut recorder = Chained::new(tsc.ticker(), all, writes.as_mut());
             context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open))
         }
-        TickClock::Monotonic => {
+        (TickClock::Monotonic, None) => {
             let mut recorder = Chained::new(crate::clock::Monotonic, all, writes.as_mut());
             context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open))
         }
     };
     context.latency = Some(latency);
     outcome
+}
+
+/// By which clock ops are timed: where they have a time of their own, where the phase ends at one
+/// and where it is seen over its time, by the clock that says when that is.
+fn clock_of(io: &Io) -> TickClock {
+    match (io.rate, io.stonewall_ns, io.latency_period_ns) {
+        (None, None, None) => TickClock::choose(),
+        _ => TickClock::Monotonic,
+    }
 }
 
 /// In which order a thread takes the `count` files or directories of its share; `there` are those
@@ -440,6 +452,7 @@ impl Common {
                 clock,
                 all: Histogram::new(),
                 writes: (phase.op == Op::RandRw).then(Histogram::new),
+                series: phase.io.latency_period_ns.map(LatencySeries::new),
             }),
         })
     }

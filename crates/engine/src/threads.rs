@@ -12,6 +12,7 @@ use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
 use crate::durable::process_cpu_ns;
 use crate::hist::Histogram;
+use crate::latency_series::LatencySeries;
 use crate::names::{DirNames, FileNames};
 use crate::outcome::Tally;
 use crate::resources::Usage;
@@ -83,6 +84,8 @@ pub(crate) struct Latency {
     pub all: Histogram,
     /// Writes alone, where they are mixed with reads.
     pub writes: Option<Histogram>,
+    /// Over the time of the phase, where that was asked for; then the clock is `CLOCK_MONOTONIC`.
+    pub series: Option<LatencySeries>,
 }
 
 /// The call of a walk that has seen another number of files than there are.

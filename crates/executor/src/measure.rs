@@ -20,8 +20,8 @@ use crate::source::SourceFiles;
 use crate::tracing::Tracing;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
-    KernelThreads, Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, frequency_khz,
-    processors, series,
+    KernelThreads, Roots, Sampler, Snapshot, Sources, Thermal, Watch, delta, disturb,
+    frequency_khz, processors, series,
 };
 use fsarena_model::client::{ClientRecord, received_bytes};
 use fsarena_model::contender::Cache;
@@ -52,7 +52,7 @@ impl Trial<'_> {
         }
         let sampler = self.start_sampler(&watch)?;
         let mut account = self.accounts.start_trace(&self.fs, &mut self.record, &phase.name);
-        let frequency = Frequency::read(&self.fs.roots);
+        let machine = MachineState::read(&self.fs.roots);
         self.clients.count()?;
         let canary_before_ns = self.canary_ns(&mut ranks)?;
         let started_unix_ns = unix_ns();
@@ -85,7 +85,8 @@ impl Trial<'_> {
         self.add_ranks(phase, &mut record, &rank_reports, worked.report.start_monotonic_ns);
         record.canary =
             canary_before_ns.map(|before_ns| Canary { before_ns, after_ns: canary_after_ns });
-        record.frequency_khz = frequency.mean_khz(&self.fs.roots);
+        let throttled = machine.put_into(&mut record, &self.fs.roots);
+        self.record.notices.extend(throttled);
         let report = worked.report;
         record.cycles = worked.events.map(|events| {
             let cycles = report.cycles.clone().unwrap_or_default();
@@ -251,6 +252,7 @@ impl Trial<'_> {
             asked_written_bytes: report.asked_written_bytes,
             latency: report.latency.clone(),
             write_latency: report.write_latency.clone(),
+            latency_series: report.latency_series.clone(),
             threads: report.threads.clone(),
             program: report.program.clone(),
             windows,
@@ -444,16 +446,23 @@ struct Moments {
     kernel_threads_ns: Option<u64>,
 }
 
-/// The frequency of the processors before a phase.
-struct Frequency(Option<u64>);
+/// The machine before a phase.
+struct MachineState {
+    frequency_khz: Option<u64>,
+    thermal: Thermal,
+}
 
-impl Frequency {
+impl MachineState {
     fn read(roots: &Roots) -> Self {
-        Self(frequency_khz(roots))
+        Self { frequency_khz: frequency_khz(roots), thermal: Thermal::read(roots) }
     }
 
-    /// Mean of that and of the frequency now.
-    fn mean_khz(&self, roots: &Roots) -> Option<u64> {
-        Some(self.0?.midpoint(frequency_khz(roots)?))
+    /// Puts the mean of that frequency and of the one now into the record, and what sensors say; a
+    /// notice where processors were throttled.
+    fn put_into(&self, record: &mut PhaseRecord, roots: &Roots) -> Option<Notice> {
+        let both = self.frequency_khz.zip(frequency_khz(roots));
+        record.frequency_khz = both.map(|(before, now)| before.midpoint(now));
+        record.thermal = self.thermal.until(&Thermal::read(roots));
+        disturb::throttled(record.thermal.as_ref()?, &record.name)
     }
 }

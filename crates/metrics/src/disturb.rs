@@ -5,6 +5,7 @@
 
 use fsarena_model::record::Notice;
 use fsarena_model::sample::Counters;
+use fsarena_model::thermal::ThermalRecord;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::WorkerUsage;
 
@@ -132,6 +133,22 @@ fn notice(code: &str, text: String, remedy: &str, measure: f64) -> Notice {
     Notice { code, text, remedy, measure: Some(measure) }
 }
 
+/// What has to be said of phase `phase`: that processors were slowed down for their heat.
+#[must_use]
+pub fn throttled(thermal: &ThermalRecord, phase: &str) -> Option<Notice> {
+    let throttles = thermal.throttles.filter(|&count| count > 0)?;
+    let hottest = thermal.sensors.iter().max_by_key(|one| one.after_millidegrees);
+    let hottest = hottest.map_or_else(String::new, |one| {
+        format!("; the hottest sensor, {}, had {} °C", one.sensor, one.after_millidegrees / 1000)
+    });
+    let text = format!(
+        "phase {phase}: processors were slowed down for their heat {throttles} times{hottest}"
+    );
+    let remedy = "cool the machine, or let it rest between trials, and run it again";
+    let measure = Some(throttles as f64);
+    Some(Notice { measure, ..Notice::new("throttled", text, Some(remedy)) })
+}
+
 fn value(observed: &Observed<'_>, name: &str) -> Option<u64> {
     observed.counters.get(name).copied()
 }
@@ -155,6 +172,7 @@ fn share(part_ns: u64, whole_ns: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::thermal::SensorReading;
     use proptest::prelude::*;
 
     const SECOND: u64 = 1_000_000_000;
@@ -239,5 +257,24 @@ mod tests {
             }
             let _ = notices(&observed);
         }
+    }
+
+    #[test]
+    fn only_throttling_is_told() {
+        let sensor = |sensor: &str, after_millidegrees| SensorReading {
+            sensor: sensor.to_owned(),
+            before_millidegrees: 40_000,
+            after_millidegrees,
+        };
+        let sensors = vec![sensor("nvme Composite (hwmon0)", 71_900), sensor("acpi (hwmon1)", 9)];
+        let mut record = ThermalRecord { sensors, throttles: Some(0) };
+        assert_eq!(throttled(&record, "writes"), None);
+        record.throttles = Some(12);
+        let notice = throttled(&record, "writes").unwrap();
+        let words = "heat 12 times; the hottest sensor, nvme Composite (hwmon0), had 71 °C";
+        assert!(notice.text.contains(words), "{}", notice.text);
+        assert_eq!(notice.measure, Some(12.0));
+        record.throttles = None;
+        assert_eq!(throttled(&record, "writes"), None);
     }
 }

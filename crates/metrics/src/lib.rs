@@ -28,6 +28,7 @@ mod samples;
 mod source;
 mod sources;
 mod stat;
+mod thermal;
 mod window;
 mod worker;
 
@@ -44,6 +45,7 @@ pub use source::{Roots, Watch};
 pub use sources::{
     Snapshot, Sources, cache_drops, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns,
 };
+pub use thermal::Thermal;
 pub use window::delta;
 
 use std::io;

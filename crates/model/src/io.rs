@@ -40,6 +40,10 @@ pub struct Io {
     /// of it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stonewall_ns: Option<u64>,
+    /// Latencies are also kept for each period of so many ns, which becomes longer in a phase of
+    /// many. Absent: for the whole phase alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_period_ns: Option<u64>,
     /// Number of ops of a random phase, over all threads; absent: each block once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
@@ -60,6 +64,7 @@ impl Default for Io {
             shift: 0,
             rate: None,
             stonewall_ns: None,
+            latency_period_ns: None,
             ops: None,
             rwmixread_percent: 50,
         }
@@ -147,7 +152,9 @@ mod tests {
     fn what_older_versions_did_not_know_is_not_written() {
         let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
         assert!(
-            ["ranks", "shift", "rate", "stonewall_ns"].iter().all(|key| one.get(key).is_none())
+            ["ranks", "shift", "rate", "stonewall_ns", "latency_period_ns"]
+                .iter()
+                .all(|key| one.get(key).is_none())
         );
         let read = serde_json::from_value::<Io>(one).unwrap();
         assert_eq!((read.ranks, read.shift, read.rate), (1, 0, None));

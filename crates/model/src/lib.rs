@@ -68,6 +68,7 @@ pub mod seed;
 pub mod spec;
 pub mod split;
 pub mod state;
+pub mod thermal;
 pub mod units;
 pub mod verdict;
 pub mod visible;

@@ -702,6 +702,12 @@ impl Op {
         matches!(self, Self::Create | Self::BigWrite)
     }
 
+    /// Whether its latencies can be kept over time.
+    #[must_use]
+    pub fn takes_latency_period(self) -> bool {
+        self.is_of_engine() && self != Self::Cycle
+    }
+
     /// Whether threads can divide the work in that way.
     #[must_use]
     pub fn takes_sharing(self, sharing: Sharing) -> bool {

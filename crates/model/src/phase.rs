@@ -6,8 +6,15 @@ use crate::io::{Io, Sharing};
 use crate::job::{Job, Source};
 use crate::op::{Count, Op};
 use crate::state::{DatasetState, Reached};
+use crate::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Shortest and longest period of latencies over time.
+const LATENCY_PERIODS_NS: RangeInclusive<u64> = 10_000_000..=3_600_000_000_000;
+/// Most threads whose latencies are kept over time.
+const MAX_SERIES_THREADS: u32 = 64;
 
 /// A named piece of work: a dataset and the phases that run over it, in order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +48,8 @@ impl Workload {
             let threads_each = phase.io.threads / phase.io.ranks.max(1);
             phase.io.threads = threads_each.max(1).saturating_mul(ranks);
             phase.io.ranks = ranks;
+            // Of several processes there is no series.
+            phase.io.latency_period_ns = None;
         }
         if let Some(phase) = self.phases.iter().find(|phase| phase.has_file_a_thread()) {
             self.dataset.files = phase.io.threads.into();
@@ -113,6 +122,35 @@ impl Phase {
     #[must_use]
     pub fn of_cycles(name: &str, cycle: Cycle, bs_bytes: u64) -> Self {
         Self { cycle: Some(cycle), ..Self::new(name, Op::Cycle, bs_bytes) }
+    }
+
+    /// Why latencies cannot be kept over time, and what to do; nothing where they can be, or were
+    /// not asked for.
+    #[must_use]
+    pub fn why_no_latency_series(&self) -> Option<(String, &'static str)> {
+        let io = &self.io;
+        let period_ns = io.latency_period_ns?;
+        if !LATENCY_PERIODS_NS.contains(&period_ns) {
+            let what = format!("a latency period of {}", Nanos(period_ns));
+            return Some((what, "use 10 ms to 1 h; it becomes longer by itself in a long phase"));
+        }
+        if !self.op.takes_latency_period() {
+            let what = format!("a latency period with {}", self.op.name());
+            return Some((what, "it is for ops of fsarena itself, not of programs or cycles"));
+        }
+        if io.ranks > 1 {
+            let what = format!("a latency period with {} ranks", io.ranks);
+            return Some((what, "it is for one process: use threads, or leave one of them out"));
+        }
+        if io.stonewall_ns.is_some() {
+            let what = "a latency period with a stonewall".to_owned();
+            return Some((what, "leave one of them out"));
+        }
+        if io.threads > MAX_SERIES_THREADS {
+            let what = format!("a latency period with {} threads", io.threads);
+            return Some((what, "use at most 64 threads: each needs 2 MB for it"));
+        }
+        None
     }
 
     /// Whether each thread writes one file of its own up to a stonewall.

@@ -13,8 +13,9 @@ use crate::op::Op;
 pub use crate::outcome::{Notice, OpError, Outcome};
 use crate::phase::{Order, Phase};
 use crate::rank::RankReport;
-use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
+use crate::sample::{Counters, LatencyHistogram, LatencySeries, SamplerCost, Series};
 use crate::spec::TrialKey;
+use crate::thermal::ThermalRecord;
 use crate::worker::{
     FindReport, ProgramReport, StonewallReport, ThreadReport, VerifyReport, WorkerUsage,
 };
@@ -237,6 +238,9 @@ pub struct PhaseRecord {
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where reads and writes are mixed.
     pub write_latency: Option<LatencyHistogram>,
+    /// Latencies over time, where `io` has a period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_series: Option<LatencySeries>,
     /// Each thread alone, where there were several.
     pub threads: Vec<ThreadReport>,
     /// Each rank alone, where there were several.
@@ -286,6 +290,9 @@ pub struct PhaseRecord {
     /// Mean frequency of the processors right after the phase, where the kernel tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<u64>,
+    /// How warm the machine was, where it has sensors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<ThermalRecord>,
 }
 
 /// Processor time that the scheduler has charged to tasks, in ns and not in clock ticks.
@@ -330,6 +337,7 @@ impl PhaseRecord {
             asked_written_bytes: None,
             latency: None,
             write_latency: None,
+            latency_series: None,
             threads: Vec::new(),
             clients: Vec::new(),
             ranks: Vec::new(),
@@ -349,6 +357,7 @@ impl PhaseRecord {
             task_cpu: None,
             canary: None,
             frequency_khz: None,
+            thermal: None,
         }
     }
 

@@ -97,6 +97,28 @@ impl LatencyHistogram {
     }
 }
 
+/// Latencies over the time of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySeries {
+    /// Length of a period: the one asked for, doubled each time there were too many.
+    pub period_ns: u64,
+    /// Period i is from i times `period_ns` after the phase's start on; in the last it ended.
+    pub periods: Vec<LatencyPeriod>,
+}
+
+/// The ops that ended in one period.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyPeriod {
+    /// How many they are.
+    pub ops: u64,
+    /// Half of them took no longer, in buckets narrower than 6.3 %; 0 where none ended.
+    pub p50_ns: u64,
+    /// 99 % of them took no longer, in the same buckets.
+    pub p99_ns: u64,
+    /// The longest, exact.
+    pub max_ns: u64,
+}
+
 /// Counters over time, column-wise. Cumulative counters are stored as read minus their first
 /// reading; gauges as read. A reading that was missing is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

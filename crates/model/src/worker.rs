@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::job::{Contents, Job, Reflink, Source};
 use crate::outcome::OpError;
 use crate::phase::Phase;
-use crate::sample::LatencyHistogram;
+use crate::sample::{LatencyHistogram, LatencySeries};
 use crate::seed::Seed;
 use crate::state::DatasetState;
 use crate::visible::one_line;
@@ -265,6 +265,9 @@ pub struct WorkerReport {
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where reads and writes are mixed.
     pub write_latency: Option<LatencyHistogram>,
+    /// Latencies over time, where `io` has a period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_series: Option<LatencySeries>,
     /// Where and why the phase ended early.
     pub error: Option<OpError>,
     /// Processor time and faults of the worker from the first to the last clock read.

@@ -274,6 +274,7 @@ fn phase(phase: &Phase) -> Keys {
     keys.put_unless("shift", io.shift, &plain.shift);
     keys.put_some("rate", io.rate);
     keys.put_some("stonewall", io.stonewall_ns.map(nanos_text));
+    keys.put_some("latency_period", io.latency_period_ns.map(nanos_text));
     keys.put_some("ops", io.ops);
     keys.put_unless("rwmixread", io.rwmixread_percent, &plain.rwmixread_percent);
     if let Some(own) = &phase.cycle {

@@ -36,6 +36,9 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
     if let Some(wall_ns) = io.stonewall_ns {
         words.push(format!("stonewall of {} with wear-out", Nanos(wall_ns)));
     }
+    if let Some(period_ns) = io.latency_period_ns {
+        words.push(format!("latencies of each {}", Nanos(period_ns)));
+    }
     match io.fsync {
         Fsync::None => {}
         Fsync::Op => words.push("fsync after each op".to_owned()),

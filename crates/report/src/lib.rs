@@ -33,6 +33,7 @@ mod ledger;
 mod lists;
 mod medium_errors;
 mod notes;
+mod over_time;
 mod own_article;
 pub mod page;
 mod phases;

@@ -5,6 +5,7 @@ use crate::format::{Scale, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{absence, common_memory, notes_of, phase_title, range_in, row_label, trials};
 use crate::notes::{self, run_heading};
+use crate::over_time::{self, over_time_grid};
 use crate::ranks::{self, rank_grid};
 use crate::render::text;
 use crate::section::{Block, Section};
@@ -103,6 +104,10 @@ fn legend(study: &Study, style: Style) -> String {
         text.push(' ');
         text.push_str(stonewall::LEGEND);
     }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.over_time.is_some()) {
+        text.push(' ');
+        text.push_str(over_time::LEGEND);
+    }
     text.push_str(if study.asks_verdicts {
         " How they compare, and whether a difference is real, is said by the verdicts."
     } else {
@@ -123,6 +128,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     tables.extend(latency_matters(table).then(|| latency_grid(table)).flatten());
     tables.extend(rank_grid(table));
     tables.extend(client_grid(table));
+    tables.extend(over_time_grid(table));
     tables.extend(stonewall_grid(table, style.rate.unwrap_or(study.rate_style)));
     tables
 }

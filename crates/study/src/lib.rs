@@ -9,6 +9,7 @@
 pub mod account;
 mod clients;
 mod contenders;
+mod course;
 mod cpu;
 mod curves;
 pub mod cycles;
@@ -19,6 +20,7 @@ mod figures;
 mod heat;
 mod ledger;
 mod notes;
+mod over_time;
 mod phases;
 mod points;
 mod programs;
@@ -51,6 +53,7 @@ pub use ledger::{DeviceBytes, Latency};
 pub use notes::{
     FailureRow, NotRunRow, NoticeRow, PartialPhase, SamplerTotal, TrialRow, VerifyTotal,
 };
+pub use over_time::OverTimeView;
 pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable};
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};

@@ -10,6 +10,7 @@ use crate::contenders::Contenders;
 use crate::cpu::{CpuLoad, CpuPerOp, foreign_share};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
+use crate::over_time::OverTimeView;
 use crate::ranks::RanksView;
 use crate::rates::{RateUnit, Rates};
 use crate::stonewall::StonewallView;
@@ -99,6 +100,9 @@ pub struct PhaseRow {
     /// Where the phase ended by the clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stonewall: Option<StonewallView>,
+    /// Ops and latencies over its time, where they were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTimeView>,
     /// The program that did the work, where it was not the engine.
     pub program: Option<ProgramView>,
     /// Processor time of the worker, or of the programs that did the work.
@@ -331,6 +335,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         ranks: RanksView::over(&phases),
         clients: ClientView::over(&phases),
         stonewall: StonewallView::over(&phases),
+        over_time: OverTimeView::over(&phases),
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),

@@ -1,6 +1,7 @@
 //! Time series of trials: levels and rates, from the counters that the sampler stored.
 
 use crate::contenders::{Contenders, with_right_contents};
+use crate::course::Course;
 use crate::cpu::{BUSY, IDLE, TICK_NS};
 use crate::figures::median;
 use crate::ledger::{READ, WRITTEN};
@@ -8,7 +9,7 @@ use crate::phases::groups;
 use fsarena_model::client::RECEIVED;
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
-use fsarena_model::sample::Series;
+use fsarena_model::sample::{LatencyPeriod, Series};
 use fsarena_model::work::Workload;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,8 +57,8 @@ pub struct PhaseTrace {
     pub drained_s: Option<f64>,
     /// Period of the samples, s.
     pub period_s: f64,
-    /// One line a quantity that was read at least once, all of one length; empty where no time
-    /// series of this phase is stored.
+    /// One line a quantity that was read at least once, those of samples of one length; empty
+    /// where no time series of this phase is stored.
     pub lines: Vec<TraceLine>,
     /// The hosts of its ranks, where agents took samples there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -104,10 +105,22 @@ pub enum Quantity {
     ReceivedMbPerS,
     /// Sent by its network, MB/s (10⁶ bytes).
     SentMbPerS,
+    /// Ops that ended a second.
+    OpsPerS,
+    /// Half of them took no longer, ms.
+    MedianLatencyMs,
+    /// 99 % of them took no longer, ms.
+    P99LatencyMs,
+    /// The longest of them, ms.
+    LongestLatencyMs,
 }
 
 impl Quantity {
-    /// All, in the order shown.
+    /// Those of the worker's ops, in periods of their own; where they were kept.
+    pub const OF_OPS: [Self; 4] =
+        [Self::OpsPerS, Self::MedianLatencyMs, Self::P99LatencyMs, Self::LongestLatencyMs];
+
+    /// Those of the samples, in the order shown.
     pub const ALL: [Self; 8] = [
         Self::ReadMbPerS,
         Self::WrittenMbPerS,
@@ -133,7 +146,7 @@ pub fn traces(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialTrace> {
         let phases = longest_first(plan.compared_clock, workload, &of_work);
         for (index, own) in contenders.split(&of_work).into_iter().enumerate() {
             let with_series: Vec<&TrialRecord> =
-                own.into_iter().filter(|r| r.phases.iter().any(|p| p.series.is_some())).collect();
+                own.into_iter().filter(|r| r.phases.iter().any(has_series)).collect();
             let middle =
                 phases.iter().find_map(|phase| middle(plan.compared_clock, &with_series, phase));
             let Some((record, chosen)) = middle else { continue };
@@ -149,6 +162,10 @@ pub fn traces(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialTrace> {
         }
     }
     all
+}
+
+fn has_series(phase: &PhaseRecord) -> bool {
+    phase.series.is_some() || phase.latency_series.is_some()
 }
 
 /// Names of the timed phases of a workload, the longest by its median over all trials first.
@@ -220,6 +237,7 @@ fn phase_trace(phase: &PhaseRecord, at_s: f64) -> PhaseTrace {
         hostname: host.hostname.clone(),
         lines: Samples::new(series).lines(),
     });
+    let lines = samples.iter().flat_map(Samples::lines);
     PhaseTrace {
         phase: phase.name.clone(),
         at_s,
@@ -228,9 +246,31 @@ fn phase_trace(phase: &PhaseRecord, at_s: f64) -> PhaseTrace {
         durable_s: clocks.durable_ns.map(seconds),
         drained_s: drained_ns.map(seconds),
         period_s: phase.series.as_ref().map_or(0.0, |series| seconds(series.period_ns)),
-        lines: samples.map(|samples| samples.lines()).unwrap_or_default(),
+        lines: lines.chain(lines_of_ops(phase)).collect(),
         hosts: hosts.collect(),
     }
+}
+
+/// A line for each quantity that a phase has over time; nothing where it has no periods.
+fn lines_of_ops(phase: &PhaseRecord) -> Vec<TraceLine> {
+    let Some(course) = Course::new(phase) else { return Vec::new() };
+    let value = |quantity: Quantity, at: usize, period: &LatencyPeriod| {
+        let ms = |ns: u64| (period.ops > 0).then_some(ns as f64 / 1e6);
+        match quantity {
+            Quantity::OpsPerS => course.rate(at, period),
+            Quantity::MedianLatencyMs => ms(period.p50_ns),
+            Quantity::P99LatencyMs => ms(period.p99_ns),
+            _ => ms(period.max_ns),
+        }
+    };
+    let line = |quantity: Quantity| {
+        let all = course.series.periods.iter().enumerate();
+        let point = |(at, period): (usize, &LatencyPeriod)| {
+            (course.end_ns(at) as f64 / NS_PER_S, value(quantity, at, period))
+        };
+        TraceLine { quantity, points: all.map(point).collect() }
+    };
+    Quantity::OF_OPS.into_iter().map(line).collect()
 }
 
 /// The samples of a phase from its start on.
@@ -284,6 +324,10 @@ impl<'a> Samples<'a> {
             Quantity::CpuPercent => self.load()?,
             Quantity::ReceivedMbPerS => self.rate(RECEIVED, 1e-6)?,
             Quantity::SentMbPerS => self.rate(SENT, 1e-6)?,
+            Quantity::OpsPerS
+            | Quantity::MedianLatencyMs
+            | Quantity::P99LatencyMs
+            | Quantity::LongestLatencyMs => return None,
         };
         let values: Vec<Option<f64>> = values;
         let times = self.t_ns.iter().map(|&t_ns| seconds(t_ns));

@@ -357,6 +357,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         asked_written_bytes,
         latency: by_program.is_none().then(|| latency(ops)),
         write_latency: (planned.op == Op::RandRw).then(|| latency(ops / 2)),
+        latency_series: None,
         threads: threads(planned, ops, asked_bytes),
         program: (planned.op == Op::Fio).then(fio).or(by_program),
         windows: BTreeMap::from([
@@ -388,6 +389,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         task_cpu: None,
         canary: None,
         frequency_khz: None,
+        thermal: None,
     }
 }
 

@@ -55,6 +55,7 @@ mod loop_vdisk;
 mod loop_verdict;
 mod loop_verdict_resume;
 mod merge;
+mod over_time;
 mod plain_directory;
 mod programs;
 mod programs_bad;

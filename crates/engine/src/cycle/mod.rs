@@ -93,7 +93,12 @@ impl Cycles {
             Ok(CycleWorker {
                 context,
                 delay: job.delay,
-                latency: clock.map(|clock| Latency { clock, all: Histogram::new(), writes: None }),
+                latency: clock.map(|clock| Latency {
+                    clock,
+                    all: Histogram::new(),
+                    writes: None,
+                    series: None,
+                }),
                 disturbed: cycle.disturb.as_ref().and(clock).map(|_| Histogram::new()),
             })
         };

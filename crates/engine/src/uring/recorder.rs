@@ -7,10 +7,12 @@
 //! seen, at a cost that becomes smaller the more come back at once.
 
 use crate::clock::Ticker;
-use crate::hist::Histogram;
+use crate::hist::{Histogram, LatencySink, NoSeries};
 
 /// Where latencies of ops in flight go.
 pub trait RingRecorder {
+    /// The phase begins.
+    fn start(&mut self) {}
     /// Reads the clock.
     fn now(&self) -> u64;
     /// An op that was begun and ended at these readings; `write`: whether it wrote.
@@ -33,20 +35,37 @@ impl RingRecorder for NoRingLatency {
 
 /// Counts into a histogram, and writes of a mixture also into one of their own.
 #[derive(Debug)]
-pub struct RingLatency<'a, T> {
+pub struct RingLatency<'a, T, S = NoSeries> {
     ticker: T,
     all: &'a mut Histogram,
     writes: Option<&'a mut Histogram>,
+    series: S,
 }
 
 impl<'a, T: Ticker> RingLatency<'a, T> {
     /// Counts into `all`, writes also into `writes`.
     pub fn new(ticker: T, all: &'a mut Histogram, writes: Option<&'a mut Histogram>) -> Self {
-        Self { ticker, all, writes }
+        Self { ticker, all, writes, series: NoSeries }
     }
 }
 
-impl<T: Ticker> RingRecorder for RingLatency<'_, T> {
+impl<'a, T: Ticker, S: LatencySink> RingLatency<'a, T, S> {
+    /// The same, which also gives each latency to `series`.
+    pub fn with_series(
+        ticker: T,
+        (all, writes): (&'a mut Histogram, Option<&'a mut Histogram>),
+        series: S,
+    ) -> Self {
+        Self { ticker, all, writes, series }
+    }
+}
+
+impl<T: Ticker, S: LatencySink> RingRecorder for RingLatency<'_, T, S> {
+    #[inline(always)]
+    fn start(&mut self) {
+        self.series.start(self.ticker.now());
+    }
+
     #[inline(always)]
     fn now(&self) -> u64 {
         self.ticker.now()
@@ -57,6 +76,7 @@ impl<T: Ticker> RingRecorder for RingLatency<'_, T> {
         // Saturating: counters of two processors may be some ticks apart.
         let latency_ns = self.ticker.ns(ended.saturating_sub(began));
         self.all.record(latency_ns);
+        self.series.add(ended, latency_ns);
         if write && let Some(writes) = &mut self.writes {
             writes.record(latency_ns);
         }

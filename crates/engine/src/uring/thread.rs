@@ -35,13 +35,18 @@ fn recorded(
     let Some(mut latency) = context.latency.take() else {
         return timed(root, context, barrier, ring_loop, &mut NoRingLatency);
     };
-    let Latency { clock, all, writes } = &mut latency;
-    let outcome = match clock {
-        TickClock::Tsc(tsc) => {
+    let Latency { clock, all, writes, series } = &mut latency;
+    let outcome = match (clock, series) {
+        (_, Some(series)) => {
+            let counts = (all, writes.as_mut());
+            let mut recorder = RingLatency::with_series(Monotonic, counts, series);
+            timed(root, context, barrier, ring_loop, &mut recorder)
+        }
+        (TickClock::Tsc(tsc), None) => {
             let mut recorder = RingLatency::new(tsc.ticker(), all, writes.as_mut());
             timed(root, context, barrier, ring_loop, &mut recorder)
         }
-        TickClock::Monotonic => {
+        (TickClock::Monotonic, None) => {
             let mut recorder = RingLatency::new(Monotonic, all, writes.as_mut());
             timed(root, context, barrier, ring_loop, &mut recorder)
         }
@@ -59,6 +64,7 @@ fn timed<W: RingRecorder>(
     recorder: &mut W,
 ) -> ThreadOutcome {
     context.timed(barrier, |context| {
+        recorder.start();
         let outcome = match ring_loop {
             Ok(ring_loop) => ring_loop.run(root, context, barrier, recorder),
             Err(failure) => {

@@ -12,6 +12,7 @@ mod cycle_failures;
 mod failures;
 #[path = "../support/full.rs"]
 mod full;
+mod latency_series;
 mod ops;
 mod phases;
 mod ranks;

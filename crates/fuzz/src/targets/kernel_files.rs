@@ -155,6 +155,7 @@ fn host_facts(input: &[u8]) {
         assert!(host.cpus > 0, "a machine without processors");
         let _ = fsarena_metrics::available_bytes(roots);
         let _ = fsarena_metrics::frequency_khz(roots);
+        let _ = fsarena_metrics::Thermal::read(roots);
         let _ = fsarena_metrics::process_start_ticks(roots, PID);
         let _ = fsarena_metrics::page_reporting_active(roots);
         let _ = fsarena_doctor::swap_bytes(roots);

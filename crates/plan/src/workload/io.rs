@@ -81,6 +81,9 @@ pub(super) struct Keys {
     /// How long all threads work; then each goes on to the largest number of ops of any of them.
     #[schemars(example = &"30 s")]
     stonewall: Option<At<Read<Duration>>>,
+    /// Latencies are also kept for each such period, and drawn over time.
+    #[schemars(example = &"1 s")]
+    latency_period: Option<At<Read<Duration>>>,
     /// How many ops a random phase does.
     #[schemars(example = 10_000)]
     ops: Option<At<Within<1, MAX_OPS>>>,
@@ -115,6 +118,9 @@ impl Keys {
         put.key("stonewall", &self.stonewall, &mut io.stonewall_ns, |_| {
             op.takes_stonewall() && backend == Backend::Sync
         });
+        put.key("latency_period", &self.latency_period, &mut io.latency_period_ns, |_| {
+            op.takes_latency_period()
+        });
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
@@ -131,6 +137,7 @@ impl Keys {
                 "ops" => "it is for randread, randwrite and randrw",
                 "rwmixread" => "it is for randrw",
                 "rate" => "it is for blocking calls, not for io_uring",
+                "latency_period" => "it is for ops of fsarena itself, not of programs or cycles",
                 "stonewall" => "it is for create and big-write by blocking calls",
                 "shift" => {
                     "it is for phases that read, stat, overwrite or delete what earlier phases \

@@ -45,6 +45,9 @@ pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checke
         return refuse(spans.key("rate"), what.to_owned(), "use backend = \"sync\"");
     }
     stonewall(set, phase, spans)?;
+    if let Some((what, remedy)) = phase.why_no_latency_series() {
+        return refuse(spans.key("latency_period"), what, remedy);
+    }
     if phase.io.threads > 1 {
         threads(set, phase, spans)?;
     }

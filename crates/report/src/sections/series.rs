@@ -105,7 +105,8 @@ fn caption(trace: &TrialTrace) -> String {
 
 /// The series of a trial.
 pub(crate) fn traces(context: &SectionContext<'_>, trace: &TrialTrace) -> Traces {
-    let panels = Quantity::ALL.iter().filter_map(|&quantity| panel(trace, quantity)).collect();
+    let all = Quantity::ALL.into_iter().chain(Quantity::OF_OPS);
+    let panels = all.filter_map(|quantity| panel(trace, quantity)).collect();
     chart(context, trace, panels, ("series", "time-series", ""))
 }
 
@@ -200,6 +201,10 @@ fn quantity_title(quantity: Quantity) -> &'static str {
         Quantity::CpuPercent => "CPU load, %",
         Quantity::ReceivedMbPerS => "received, MB/s",
         Quantity::SentMbPerS => "sent, MB/s",
+        Quantity::OpsPerS => "ops of the work, per s",
+        Quantity::MedianLatencyMs => "median latency of a period, ms",
+        Quantity::P99LatencyMs => "99 % latency of a period, ms",
+        Quantity::LongestLatencyMs => "longest op of a period, ms",
     }
 }
 

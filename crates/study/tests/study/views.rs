@@ -5,7 +5,7 @@ use fsarena_model::client::{ClientCounts, ClientRecord};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::{Clock, RunHeader, RunState};
-use fsarena_model::sample::Series;
+use fsarena_model::sample::{LatencyPeriod, LatencySeries, Series};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Limits, Pairs, Rule, Verdict, VerdictPlan};
 use fsarena_model::work::{OpError, VerifyReport, WorkerUsage};
@@ -409,4 +409,21 @@ fn sixty_contenders_have_a_row_each() {
     assert_eq!(traces(&header.plan, &records).len(), 60);
     assert_eq!(curves(&header.plan, &records)[0].curves.len(), 60);
     assert_eq!(points(&header.plan, &records)[0].points.len(), 60);
+}
+
+#[test]
+fn ops_over_time_are_lines_with_gaps_where_none_ended() {
+    let contenders = vec![records::contender("ext4", "ext4", 1)];
+    let header = records::header(contenders, vec![records::small_files()], 1);
+    let mut record = records::record(&header, 0);
+    let period = |ops| LatencyPeriod { ops, p50_ns: 1_000_000, p99_ns: 0, max_ns: 10_000_000 };
+    let periods = [100, 0, 40].map(period).to_vec();
+    record.phases[0].latency_series = Some(LatencySeries { period_ns: 500_000_000, periods });
+    record.phases[0].clocks.returned_ns = 1_250_000_000;
+    let traces = traces(&header.plan, &[record]);
+    let points = |quantity| line(&traces[0], quantity)[..3].to_vec();
+    let rates = [(0.5, Some(200.0)), (1.0, Some(0.0)), (1.25, Some(160.0))];
+    assert_eq!(points(Quantity::OpsPerS), rates);
+    assert_eq!(points(Quantity::MedianLatencyMs)[1], (1.0, None));
+    assert_eq!(points(Quantity::LongestLatencyMs)[0], (0.5, Some(10.0)));
 }

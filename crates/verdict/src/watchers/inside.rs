@@ -19,6 +19,13 @@ const PROGRESS: [[(&str, &str); 2]; 2] = [
     ],
 ];
 
+/// Writing that falls to less than the inverse of this is told as what a full fast cache would do.
+const CACHE_DROP: f64 = 2.0;
+const CACHE_END: &str = ", as where the fast cache of an SSD (SLC) is full";
+
+/// What is counted where the worker counts its ops itself.
+const OPS: &str = "ops";
+
 /// Share of trials in which the test at 1 % fires where the level of strongly autocorrelated rates
 /// does not shift (0.9 from one interval to the next): only more than that is a finding.
 const ALARMS: f64 = 0.1;
@@ -79,7 +86,11 @@ fn judge(phase: &PhaseRecord) -> Option<(Finding, bool)> {
     if phase.cycles.is_some() {
         return None;
     }
-    let (what, rates) = rates(phase.series.as_ref()?, phase.clocks.returned_ns)?;
+    let (what, rates) = match of_ops(phase) {
+        Some(rates) => (OPS, rates),
+        None => rates(phase.series.as_ref()?, phase.clocks.returned_ns)?,
+    };
+    let speed = |per_s: f64| speed(what, per_s);
     let values: Vec<f64> = rates.iter().map(|rate| rate.per_s).collect();
     let Shift { at, before, after, phi, p, .. } = shift(&values)?;
     let cut = mser5(&values)?;
@@ -94,8 +105,10 @@ fn judge(phase: &PhaseRecord) -> Option<(Finding, bool)> {
             speed(mean(&values))
         )
     };
+    let is_write = phase.op.writes();
+    let cache = if is_write && before >= CACHE_DROP * after { CACHE_END } else { "" };
     let text = format!(
-        "{}: {} {what} for {}, then {} ({}, autocorrelation {phi:.2}){warm_up}",
+        "{}: {} {what} for {}, then {}{cache} ({}, autocorrelation {phi:.2}){warm_up}",
         phase.name,
         speed(before),
         Nanos(rates[at - 1].end_ns),
@@ -144,8 +157,22 @@ fn column_rates(series: &Series, column: &[Option<u64>], returned_ns: u64) -> Ve
     read.windows(2).filter_map(rate).collect()
 }
 
-fn speed(per_s: f64) -> String {
-    format!("{}/s", Bytes(per_s.max(0.0).round() as u64))
+/// Of the periods in which the worker counted its ops, those that are whole; `None` where there are
+/// too few.
+fn of_ops(phase: &PhaseRecord) -> Option<Vec<Rate>> {
+    let series = phase.latency_series.as_ref().filter(|series| series.period_ns > 0)?;
+    let rates = (1u64..).zip(&series.periods).map(|(number, period)| Rate {
+        end_ns: number.saturating_mul(series.period_ns),
+        per_s: period.ops as f64 * 1e9 / series.period_ns as f64,
+    });
+    let whole = rates.take_while(|rate| rate.end_ns <= phase.clocks.returned_ns);
+    let whole: Vec<Rate> = whole.collect();
+    (whole.len() >= INTERVALS_MIN).then_some(whole)
+}
+
+fn speed(what: &str, per_s: f64) -> String {
+    let per_s = per_s.max(0.0).round() as u64;
+    if what == OPS { format!("{per_s}/s") } else { format!("{}/s", Bytes(per_s)) }
 }
 
 /// Probability of `least` or more of `n`, each with probability `share`.
