@@ -14,6 +14,7 @@
 pub mod agreement;
 pub mod blocks;
 pub mod bootstrap;
+pub mod change_point;
 pub mod describe;
 pub mod factorial;
 pub mod family;

@@ -3,6 +3,7 @@
 //! Here: p-values against the procedures they are of, and the rank-sum test against counting.
 
 mod blocks;
+mod changes;
 mod factors;
 mod gates;
 mod golden;

@@ -10,10 +10,10 @@ use fsarena_stats::units::{Shift, hksj, i_squared, mean_over_units, step_down, w
 use proptest::prelude::*;
 
 /// Seeded normal numbers: SplitMix64 and the polar method of Marsaglia.
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Chance {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
             let square = x * x + y * y;

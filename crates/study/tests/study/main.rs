@@ -6,6 +6,7 @@
 mod compare;
 mod cycles;
 mod fairness;
+mod history;
 mod programs;
 mod scaling;
 mod study;

@@ -8,18 +8,26 @@
 //!
 //! * [`forest`]: the same pairs of contenders in several RUNs.
 //! * [`sides`]: the same contenders before and after something was changed on one machine.
+//! * [`history`]: one figure over all RUNs of a workload, with the positions where it changed.
 //! * [`only`]: what one RUN says, of what is asked here.
 
 mod family;
 mod forest;
+mod history;
 mod question;
 mod run;
+mod series;
 mod sides;
 
 pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
+pub use history::{
+    GroupBy, History, HistoryAsk, HistoryChange, HistoryPoint, HistoryQuestion, HistorySeries,
+    history,
+};
 pub use question::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName};
 pub use run::machine_line;
 pub use run::{Facts, RunOf, Unit, UnitRow};
+pub use series::ExcludedRun;
 pub use sides::{Change, SideRow, Sides, SidesQuestion, UnitValue, sides};
 
 use crate::view::{PairView, QuestionView, Verdicts};

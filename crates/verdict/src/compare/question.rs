@@ -60,6 +60,13 @@ pub enum CompareError {
         /// Labels that there are.
         known: String,
     },
+    /// No such contender.
+    #[error("no RUN has the contender {label}; there are {known}")]
+    NoSuchContender {
+        label: String,
+        /// Labels that there are.
+        known: String,
+    },
     /// Before and after are of different machines.
     #[error(
         "RUN {one} and RUN {other} are not of one machine: {what}; absolute figures are never \

@@ -84,6 +84,13 @@ impl RunOf<'_> {
         piece.map_or(self.header.host.boot_id.as_str(), |piece| piece.boot_id.as_str())
     }
 
+    /// When its first trial in a boot began, ns since 1970; without one when the RUN did.
+    pub(super) fn started_unix_ns(&self, boot: &str) -> u64 {
+        let own = self.scores.iter().filter(|score| self.boot(score.sequence) == boot);
+        let first = own.map(|score| score.started_unix_ns).min();
+        first.unwrap_or(self.header.created_unix_ns)
+    }
+
     pub(super) fn contender(&self, label: &str) -> Option<usize> {
         self.header.plan.contenders.iter().position(|contender| contender.label == label)
     }
@@ -412,7 +419,7 @@ pub(super) fn names_of_workloads(questions: &[QuestionName]) -> Vec<&str> {
 }
 
 /// What differs between two combinations of levels.
-fn levels_differ(one: &Levels, other: &Levels) -> Vec<String> {
+pub(super) fn levels_differ(one: &Levels, other: &Levels) -> Vec<String> {
     let mut what = Vec::new();
     let mut add = |title: &str, one: String, other: String| {
         if one != other {

@@ -1,0 +1,212 @@
+//! The figures of one contender over RUNs as series: what is not comparable is never in one of
+//! them. The rules are those of [`super::sides`]: one machine, the same work, the same levels; and
+//! besides that one device, one time base, one state of the cache and of memory.
+
+use super::QuestionName;
+use super::run::{RunOf, is_known, levels_differ, machines_differ, work_differs};
+use crate::points::Class;
+use fsarena_model::contender::{DeviceLevel, Levels};
+use fsarena_model::record::TimeBase;
+use fsarena_model::score::MemoryKind;
+use std::collections::BTreeMap;
+
+/// What one RUN says in one boot.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Piece {
+    /// Index of the RUN.
+    pub(super) run: usize,
+    pub(super) boot: String,
+    pub(super) class: Class,
+    /// Logarithms of its values, one a trial.
+    pub(super) logs: Vec<f64>,
+    /// When its first trial began, ns since 1970.
+    pub(super) started_unix_ns: u64,
+}
+
+/// Pieces that may be compared, in order of time.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Series {
+    pub(super) pieces: Vec<Piece>,
+    /// Why it is none with the largest series of this contender; absent for that one.
+    pub(super) apart: Option<String>,
+}
+
+/// A RUN that is in no series of a contender.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct ExcludedRun {
+    /// Label of the contender.
+    pub contender: String,
+    pub run: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The series of a contender, that of most RUNs first, and the RUNs that are in none: without a
+/// figure, of a machine that is not known, or comparable with no other.
+pub(super) fn series(
+    runs: &[RunOf<'_>],
+    question: &QuestionName,
+    label: &str,
+) -> (Vec<Series>, Vec<ExcludedRun>) {
+    let mut excluded = Vec::new();
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        if run.contender(label).is_none() {
+            continue;
+        }
+        match of_run(number, run, question, label) {
+            Ok(own) => pieces.extend(own),
+            Err(why) => excluded.push(excluded_run(run, label, why)),
+        }
+    }
+    pieces.sort_by_key(|piece| piece.started_unix_ns);
+    let mut all: Vec<Series> = Vec::new();
+    for piece in pieces {
+        let fits = |known: &&mut Series| {
+            differs(runs, question, label, [&known.pieces[0], &piece]).is_none()
+        };
+        match all.iter_mut().find(fits) {
+            Some(known) => known.pieces.push(piece),
+            None => all.push(Series { pieces: vec![piece], apart: None }),
+        }
+    }
+    // Of as many RUNs the later one first.
+    all.reverse();
+    all.sort_by_key(|one| std::cmp::Reverse(one.runs().len()));
+    let main = all.first().map(|first| first.pieces[0].clone());
+    for other in all.iter_mut().skip(1) {
+        let main = main.as_ref().unwrap_or(&other.pieces[0]);
+        other.apart = differs(runs, question, label, [main, &other.pieces[0]]);
+    }
+    let mut kept = Vec::new();
+    for one in all {
+        match &one.apart {
+            Some(why) if one.runs().len() == 1 => {
+                excluded.push(excluded_run(&runs[one.pieces[0].run], label, why.clone()));
+            }
+            _ => kept.push(one),
+        }
+    }
+    excluded.sort_by_key(|one| runs.iter().position(|run| run.name == one.run));
+    (kept, excluded)
+}
+
+fn excluded_run(run: &RunOf<'_>, label: &str, why: String) -> ExcludedRun {
+    ExcludedRun { contender: label.to_owned(), run: run.name.clone(), why }
+}
+
+impl Series {
+    /// Indices of its RUNs, each once.
+    pub(super) fn runs(&self) -> Vec<usize> {
+        let mut runs: Vec<usize> = self.pieces.iter().map(|piece| piece.run).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        runs
+    }
+}
+
+/// The pieces of a RUN, or why it has none.
+fn of_run(
+    number: usize,
+    run: &RunOf<'_>,
+    question: &QuestionName,
+    label: &str,
+) -> Result<Vec<Piece>, String> {
+    if !is_known(&run.header.host) {
+        return Err("its machine is not known, as that of any imported RUN".to_owned());
+    }
+    let none = || format!("it has no {}:{}", question.workload, question.phase);
+    let by_boot = run.points(question).ok_or_else(none)?;
+    let contender = run.contender(label).unwrap_or_default();
+    if let Some(why) = RunOf::why_without(&by_boot, contender) {
+        return Err(why);
+    }
+    let mut pieces = Vec::new();
+    for (boot, points) in by_boot {
+        let mut by_class: BTreeMap<Class, Vec<f64>> = BTreeMap::new();
+        for point in points.of_contender(contender) {
+            by_class.entry(point.class).or_default().push(point.value.ln());
+        }
+        let started_unix_ns = run.started_unix_ns(&boot);
+        let piece =
+            |(class, logs)| Piece { run: number, boot: boot.clone(), class, logs, started_unix_ns };
+        pieces.extend(by_class.into_iter().map(piece));
+    }
+    Ok(pieces)
+}
+
+/// Why two pieces may not be in one series; `None` where they may.
+fn differs(
+    runs: &[RunOf<'_>],
+    question: &QuestionName,
+    label: &str,
+    [one, other]: [&Piece; 2],
+) -> Option<String> {
+    let (first, second) = (&runs[one.run], &runs[other.run]);
+    let than = &first.name;
+    let machines = machines_differ(&first.header.host, &second.header.host);
+    if !machines.is_empty() {
+        return Some(format!("another machine than RUN {than}: {}", machines.join(", ")));
+    }
+    let work = |run: &RunOf<'_>| run.workload(&question.workload).cloned();
+    if let Some(what) = work(first).zip(work(second)).and_then(|(a, b)| work_differs(&a, &b)) {
+        return Some(format!("another {} than in RUN {than}: {what}", question.workload));
+    }
+    if let Some((a, b)) = first.levels(label).zip(second.levels(label)) {
+        let levels = levels_differ(&without_kernel(a), &without_kernel(b));
+        if !levels.is_empty() {
+            let levels = levels.join(", ");
+            return Some(format!("{label} is not the same as in RUN {than}: {levels}"));
+        }
+        if let Some(what) = devices_differ(first, second, a, b) {
+            return Some(format!("another device than in RUN {than}: {what}"));
+        }
+    }
+    classes_differ(one.class, other.class).map(|what| format!("{what} RUN {than}"))
+}
+
+/// The kernel of a guest may change from RUN to RUN, as that of the machine may.
+fn without_kernel(levels: &Levels) -> Levels {
+    let mut levels = levels.clone();
+    if let DeviceLevel::Virtual { kernel, .. } = &mut levels.device {
+        kernel.clear();
+    }
+    levels
+}
+
+/// What tells the devices of two contenders apart whose levels are the same.
+fn devices_differ(first: &RunOf<'_>, second: &RunOf<'_>, a: &Levels, b: &Levels) -> Option<String> {
+    if let (DeviceLevel::Block { path, .. }, DeviceLevel::Block { path: other, .. }) =
+        (&a.device, &b.device)
+    {
+        let (was, is) = (first.header.device_at(path)?, second.header.device_at(other)?);
+        let found = was.differences(is, false);
+        return (!found.is_empty()).then(|| found.join(", "));
+    }
+    let (one, other) = (first.header.place.as_ref()?, second.header.place.as_ref()?);
+    let on_image = matches!(a.device, DeviceLevel::Loop { .. });
+    (on_image && one.image_dir != other.image_dir).then(|| {
+        format!("images in {} and in {}", one.image_dir.display(), other.image_dir.display())
+    })
+}
+
+/// In what two kinds of values are not comparable, to be followed by a RUN.
+fn classes_differ(one: Class, other: Class) -> Option<String> {
+    let what = if one.time_base != other.time_base {
+        match other.time_base {
+            TimeBase::Virtual => "in virtual time, unlike",
+            _ => "in wall time, unlike",
+        }
+    } else if one.cold != other.cold {
+        if other.cold { "cold, unlike" } else { "warm, unlike" }
+    } else if one.memory != other.memory {
+        match other.memory {
+            MemoryKind::Whole => "in the whole memory, unlike",
+            MemoryKind::Limited => "in limited memory, unlike",
+            MemoryKind::NotLimited => "without the limit of memory that was asked for, unlike",
+        }
+    } else {
+        return None;
+    };
+    Some(what.to_owned())
+}
