@@ -30,8 +30,8 @@ pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, 
 pub use rank::RankArgs;
 pub use results::{
     ArticleArgs, ArticleFormat, AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand,
-    CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs,
-    MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
+    CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, HistoryArgs,
+    HistoryBy, ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 pub use safety::{SafetyArgs, SafetyCommand};
@@ -83,9 +83,9 @@ Examples:
 
 Exit codes: 0 done (also with UNDECIDED verdicts and rows that say \"not run: reason\"); 1 failed;
 2 bad usage; 3 `compare --fail-on slower` found a slower one; 4 undecided, with --require-decision;
-5 a phase was to be cold and could not be proved cold; 6 `compare` had nothing to compare, or with
-`--fail-on missing` a side without figures; 7 `safety` found a broken promise of fsync on an
-honest disk; 130 stopped by Ctrl-C.
+5 a phase was to be cold and could not be proved cold; 6 `compare` had nothing to compare (with
+`--fail-on missing`: a side without figures), or `history` nothing to show; 7 `safety` found a
+broken promise of fsync on an honest disk; 130 stopped by Ctrl-C.
 Results go to standard output, messages and progress to standard error.";
 
 #[derive(Subcommand, Debug)]
@@ -117,6 +117,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare RUNs: before and after a change, across machines, or one RUN with an exit code.
     Compare(CompareArgs),
+    /// Show a figure of a workload over all RUNs, and where it has changed.
+    History(HistoryArgs),
     /// Merge other databases into this one.
     Merge(MergeArgs),
     /// Delete RUNs from the database.

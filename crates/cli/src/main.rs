@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Show(args) => success(commands::show::run(&args, cli.db.as_deref())),
         Command::Study(args) => commands::show::study(&args, cli.db.as_deref()),
         Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
+        Command::History(args) => commands::history::run(&args, cli.db.as_deref()),
         Command::Report(args) => success(commands::report::run(&args, cli.db.as_deref())),
         Command::Delete(args) => success(commands::delete::run(&args, cli.db.as_deref())),
         Command::Export(args) => success(commands::report::export(&args, cli.db.as_deref())),

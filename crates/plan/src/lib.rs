@@ -67,7 +67,7 @@ pub use notices::notices;
 pub use options::{apply, from_options, kernel_files};
 pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
-pub use question::QuestionPattern;
+pub use question::{QuestionPattern, questions_of_workload};
 pub use ranks::{at_levels, most_ranks};
 pub use safety::{crash_runs_s, crash_workload};
 pub use schema::experiment_schema;

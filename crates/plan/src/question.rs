@@ -178,6 +178,24 @@ pub(crate) fn questions(
     Ok(all)
 }
 
+/// What a text asks of one workload that was carried out: the usual question of each timed phase
+/// where it is the name of the workload alone, else as in `ask`, such as `small-files:create:cpu`.
+///
+/// # Errors
+/// A text that is no question, a phase that there is not, or a figure that it does not have.
+pub fn questions_of_workload(
+    text: &str,
+    place: &Span,
+    workload: &Workload,
+    compare: Clock,
+) -> Result<Vec<Question>, PlanError> {
+    let ask = match text.contains(':') {
+        true => vec![At::new(parse_pattern(text, place)?, place)],
+        false => Vec::new(),
+    };
+    questions(&ask, &[workload], compare)
+}
+
 /// The one question that is the headline; it has to be among those that are asked.
 ///
 /// # Errors

@@ -21,6 +21,7 @@ mod device_model;
 mod doctor;
 mod forest;
 mod format;
+mod history;
 mod honesty;
 mod hunt;
 mod identity;
@@ -76,6 +77,7 @@ pub use device_model::{
 pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};
 pub use fsarena_chart::{PaperWidth, Svg};
+pub use history::{history_json, history_markdown, history_svg, history_tables};
 pub use honesty::{family_tables, honesty_tables, power_tables};
 pub use hunt::{HuntCase, HuntRow, hunt_text};
 pub use identity::{KnownNames, anonymous, anonymous_with};

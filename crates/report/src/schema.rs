@@ -14,7 +14,7 @@ use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;
 use fsarena_study::{PhasePoints, SafetyView, Study};
 use fsarena_verdict::Verdicts;
-use fsarena_verdict::compare::{Forest, Sides};
+use fsarena_verdict::compare::{Forest, History, Sides};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -60,6 +60,12 @@ mod documents {
         compare: T,
         /// What was asked and has no figures on one side.
         missing: Vec<Missing>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct HistoryDocument {
+        /// Figures over RUNs with the changes in them.
+        history: History,
     }
 
     #[derive(JsonSchema)]
@@ -144,6 +150,7 @@ pub fn schema(kind: &str) -> Option<Value> {
         "compare-runs" => schema_of::<documents::CompareDocument<Forest>>(),
         "compare-sides" => schema_of::<documents::CompareDocument<Sides>>(),
         "compare-watched" => schema_of::<documents::CompareDocument<WatchedPair>>(),
+        "history" => schema_of::<documents::HistoryDocument>(),
         "list" => schema_of::<documents::ListDocument>(),
         "plan" => schema_of::<documents::PlanDocument>(),
         "doctor" => schema_of::<documents::DoctorDocument>(),
@@ -195,6 +202,11 @@ fn with_units(schema: &mut Value) {
     if let Some(forecast) = types.get_mut("Forecast") {
         by_unit(forecast, "seconds", &["more_s"]);
         by_unit(forecast, "most_seconds", &["most_more_s"]);
+    }
+    if let Some(point) = types.get_mut("HistoryPoint") {
+        ["value", "low", "high"]
+            .iter()
+            .for_each(|key| by_unit(point, key, &[&format!("{key}_ns"), &format!("{key}_bytes")]));
     }
     if let Some(value) = types.get_mut("UnitValue") {
         by_unit(value, "value", &["value_ns", "value_bytes"]);

@@ -1,5 +1,5 @@
 //! Arguments of the commands that read or write the database: `list`, `show`, `study`, `report`,
-//! `compare`, `merge`, `delete`, `export`, `import`, `reference`.
+//! `compare`, `history`, `merge`, `delete`, `export`, `import`, `reference`.
 
 use crate::complete;
 use clap::{Args, Subcommand, ValueEnum};
@@ -177,6 +177,57 @@ Examples:
   fsarena compare latest --bisect
   fsarena compare --before 3,4,5 --after 6,7,8 --junit > nightly.xml
   fsarena compare 12@-10m 13@10m-20m";
+
+#[derive(Args, Debug)]
+#[command(after_help = HISTORY_EXAMPLES)]
+pub struct HistoryArgs {
+    /// The workload: every timed phase of it. A phase may follow, and what is shown of it: :cpu,
+    /// :written, :p99 or :per-op instead of the time, :time:returned for another clock. Without
+    /// it: the time, by the clock of the latest RUN.
+    #[arg(value_name = "WORKLOAD[:PHASE[:METRIC]]", add = complete::workloads())]
+    pub what: String,
+    /// Show only this contender, by its label.
+    #[arg(long, value_name = "LABEL")]
+    pub contender: Option<String>,
+    /// What is one point: a RUN, a boot, a release of the kernel, a version of fsarena, or a title
+    /// of RUNs (run --title), such as a commit. Changes are looked for between points.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = HistoryBy::Run)]
+    pub by: HistoryBy,
+    /// Leave out RUNs that began before this day or time, such as 2026-01-31 or
+    /// 2026-01-31T12:00Z; in UTC.
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// A change within this margin is none, such as 5% or 0.05. Without it: that of the RUNs.
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
+    /// Also write a chart as SVG into this file.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print Markdown, for a wiki or a bug report.
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is one point of a history.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HistoryBy {
+    Run,
+    Boot,
+    Kernel,
+    Version,
+    Title,
+}
+
+const HISTORY_EXAMPLES: &str = "\
+Examples:
+  fsarena history small-files
+  fsarena history small-files:create --contender ext4 --by kernel -o create.svg
+  fsarena history small-files:read-random:p99 --since 2026-01-01
+  fsarena history small-files --markdown > nightly.md
+  fsarena merge --db all.db host.db && fsarena history --db all.db big-file --json";
 
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_EXAMPLES)]

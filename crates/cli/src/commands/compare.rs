@@ -1,13 +1,12 @@
 //! `fsarena compare`: several RUNs next to each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
-use super::{loaded, open, watched};
+use super::{loaded, margin, open, watched};
 use crate::args::{CompareArgs, FailOn};
 use crate::context::{self, Usage, exit};
 use anyhow::Result;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
-use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Stop, Verdict};
 use fsarena_report::{Compared, Style};
 use fsarena_store::{RunId, Store};
@@ -171,7 +170,7 @@ fn runs_of(side: &[ComparedRun]) -> Vec<RunOf<'_>> {
 }
 
 /// What has to be known of a RUN before its figures are read.
-fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
+pub fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     let state = store.run(run)?.state;
     if state != RunState::Done {
         say!("RUN {run} is {}: its figures cover the blocks so far", state.name());
@@ -269,7 +268,12 @@ fn ask(args: &CompareArgs, headers: &[&RunHeader]) -> Result<Ask> {
         },
     };
     let pair = args.pair.as_deref().map(|text| pair(text, headers)).transpose()?;
-    Ok(Ask { margin: margin(args, headers)?, pair, question, all: args.all })
+    Ok(Ask {
+        margin: margin::of_runs(args.margin.as_deref(), headers)?,
+        pair,
+        question,
+        all: args.all,
+    })
 }
 
 /// Labels may have commas of their own: of all the ways to cut the text, the one that gives two
@@ -284,32 +288,6 @@ fn pair(text: &str, headers: &[&RunHeader]) -> Result<(String, String)> {
     match known.or_else(|| cuts().next()) {
         Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
         _ => refuse!("--pair {text}: expected two contenders, as in xfs,ext4"),
-    }
-}
-
-/// The margin that is given, or that all RUNs have.
-fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
-    let own = headers.iter().filter_map(|header| header.plan.verdict.as_ref());
-    let own: Vec<f64> = own.map(|ask| ask.margin).collect();
-    if let Some(text) = &args.margin {
-        let given = parse_share(text).ok().filter(|margin| (0.0001..=1.0).contains(margin));
-        let Some(given) = given else {
-            refuse!("--margin {text}: expected a share from 0.01% to 100%, such as 2%");
-        };
-        if own.len() < headers.len() || own.iter().any(|margin| margin.to_bits() != given.to_bits())
-        {
-            say!("the margin of {text} was chosen after the results were known");
-        }
-        return Ok(given);
-    }
-    match own.as_slice() {
-        [first, rest @ ..] if rest.iter().all(|margin| margin.to_bits() == first.to_bits()) => {
-            Ok(*first)
-        }
-        [] => refuse!("the RUNs have no margin: give one with --margin"),
-        _ => {
-            refuse!("the RUNs have different margins: give one with --margin")
-        }
     }
 }
 

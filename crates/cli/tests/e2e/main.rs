@@ -24,6 +24,7 @@ mod fleet;
 mod foreign;
 mod foreign_commands;
 mod fuse_external;
+mod history;
 mod kernel;
 mod loop_account;
 mod loop_alone_memory_devices;

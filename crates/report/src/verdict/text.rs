@@ -262,7 +262,7 @@ pub(crate) struct Claim<'a> {
 
 /// What FASTER and SLOWER need less and more of, and what UNDECIDED is told of: before and after
 /// the ratio.
-fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static str) {
+pub(crate) fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static str) {
     if verdict == Verdict::Undecided {
         return match metric {
             Metric::Time => ("takes ", "as long as"),

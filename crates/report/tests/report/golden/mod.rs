@@ -5,6 +5,7 @@ mod article;
 mod devices;
 mod engine;
 mod forest;
+mod history;
 mod markdown;
 mod periodic;
 mod plan;

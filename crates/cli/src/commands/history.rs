@@ -1,0 +1,212 @@
+//! `fsarena history`: a figure of a workload over all RUNs of the database, and where it changed.
+
+use super::{compare, margin, open, output_file};
+use crate::args::{HistoryArgs, HistoryBy};
+use crate::context::{self, Usage, exit};
+use anyhow::Result;
+use fsarena_model::run::{RunHeader, RunSession};
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{InterimAnalysis, Stop};
+use fsarena_plan::Span;
+use fsarena_report::PaperWidth;
+use fsarena_store::{RunId, Store};
+use fsarena_verdict::compare::{
+    CompareError, Facts, GroupBy, History, HistoryAsk, QuestionName, RunOf, history,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What the document for a wiki is called.
+const TITLE: &str = "fsarena history";
+/// A chart as wide as most of a page.
+const CHART_MM: &str = "160mm";
+
+/// Prints the history, and writes its chart.
+pub fn run(args: &HistoryArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let since_unix_ns = args.since.as_deref().map(since).transpose()?;
+    if let Some(path) = &args.output {
+        output_file::check_writable(path)?;
+    }
+    let store = open::existing(db)?;
+    let workload = args.what.split(':').next().unwrap_or_default();
+    let headers = headers(&store, workload, since_unix_ns)?;
+    let all: Vec<&RunHeader> = headers.iter().map(|(_, header)| header).collect();
+    let ask = HistoryAsk {
+        margin: margin::of_runs(args.margin.as_deref(), &all)?,
+        questions: questions(&args.what, workload, &all)?,
+        contender: args.contender.clone(),
+        by: args.by.into(),
+    };
+    let runs: Vec<StoredRun> =
+        headers.into_iter().map(|one| StoredRun::read(&store, one)).collect::<Result<_>>()?;
+    let runs: Vec<RunOf<'_>> = runs.iter().map(StoredRun::run).collect();
+    let found = history(&runs, &ask).map_err(refused)?;
+    if args.markdown {
+        context::print(&fsarena_report::history_markdown(TITLE, &found))?;
+    } else {
+        let document = || fsarena_report::history_json(&found);
+        let tables = |width, style| fsarena_report::history_tables(&found, width, style);
+        context::print_as(args.json, document, tables)?;
+    }
+    write_chart(args, workload, &found)?;
+    Ok(code(&found))
+}
+
+/// Showing nothing is no success.
+fn code(found: &History) -> ExitCode {
+    if found.questions.iter().any(|question| !question.series.is_empty()) {
+        return ExitCode::SUCCESS;
+    }
+    say!("no RUN has a figure that can be shown; `fsarena show RUN` says what failed");
+    ExitCode::from(exit::MISSING)
+}
+
+fn write_chart(args: &HistoryArgs, workload: &str, found: &History) -> Result<()> {
+    let Some(path) = &args.output else { return Ok(()) };
+    let width: PaperWidth = CHART_MM.parse()?;
+    let svg = fsarena_report::history_svg(workload, found, width);
+    output_file::write(path, svg.as_bytes())?;
+    say!("chart: {}", path.display());
+    Ok(())
+}
+
+/// The measured RUNs that have the workload and began late enough, in the order in which they
+/// began.
+fn headers(
+    store: &Store,
+    workload: &str,
+    since_unix_ns: Option<u64>,
+) -> Result<Vec<(RunId, RunHeader)>> {
+    let (mut found, mut names, mut earlier) = (Vec::new(), BTreeSet::new(), 0);
+    for row in store.runs()? {
+        let header = store.header(row.id)?;
+        if header.plan.is_watched() {
+            continue;
+        }
+        let has_it = header.plan.workloads.iter().any(|own| own.name == workload);
+        names.extend(header.plan.workloads.iter().map(|own| own.name.clone()));
+        if has_it && since_unix_ns.is_some_and(|since| row.created_unix_ns < since) {
+            earlier += 1;
+        } else if has_it {
+            found.push((row.id, header));
+        }
+    }
+    found.sort_by_key(|(_, header)| header.created_unix_ns);
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let path = store.path().display();
+    if earlier > 0 {
+        refuse!("--since: all RUNs of {path} that have the workload {workload} began before it");
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let remedy = match fsarena_plan::nearest(workload, &names) {
+        Some(near) => format!("did you mean {near}?"),
+        None if names.is_empty() => "no RUN there was measured".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    refuse!("{path}: no RUN has the workload {workload}; {remedy}")
+}
+
+/// What is shown: questions as the latest RUN that has the workload would ask them.
+fn questions(text: &str, workload: &str, headers: &[&RunHeader]) -> Result<Vec<QuestionName>> {
+    let Some(latest) = headers.last() else { return Ok(Vec::new()) };
+    let mut workloads = latest.plan.workloads.iter();
+    let Some(work) = workloads.find(|own| own.name == workload) else { return Ok(Vec::new()) };
+    let place = Span::Option("WORKLOAD");
+    let compared = latest.plan.compared_clock;
+    let all = fsarena_plan::questions_of_workload(text, &place, work, compared)?;
+    let name = |question: fsarena_model::verdict::Question| QuestionName {
+        workload: workload.to_owned(),
+        phase: question.phase,
+        metric: question.metric,
+        clock: question.clock,
+    };
+    Ok(all.into_iter().map(name).collect())
+}
+
+/// The beginning of a day, or a time, in ns since 1970.
+fn since(text: &str) -> Result<u64> {
+    let day = || text.parse::<jiff::civil::Date>().ok().map(|day| format!("{day}T00:00Z"));
+    let time = text.parse::<jiff::Timestamp>().ok();
+    let time = time.or_else(|| day()?.parse().ok());
+    let ns = time.and_then(|time| u64::try_from(time.as_nanosecond()).ok());
+    let Some(ns) = ns else {
+        refuse!(
+            "--since {text}: expected a day or a time in UTC after 1970, such as 2026-01-31 or \
+             2026-01-31T12:00Z"
+        );
+    };
+    Ok(ns)
+}
+
+/// A RUN with its figures.
+struct StoredRun {
+    id: RunId,
+    header: RunHeader,
+    sessions: Vec<RunSession>,
+    scores: Vec<TrialScore>,
+    stop: Option<Stop>,
+    looks: Vec<InterimAnalysis>,
+}
+
+impl StoredRun {
+    fn read(store: &Store, (id, header): (RunId, RunHeader)) -> Result<Self> {
+        compare::print_notes(store, id, &header)?;
+        Ok(Self {
+            sessions: store.sessions(id)?,
+            scores: store.scores(id)?,
+            stop: store.stop(id)?,
+            looks: store.looks(id)?,
+            id,
+            header,
+        })
+    }
+
+    fn run(&self) -> RunOf<'_> {
+        RunOf {
+            name: self.id.to_string(),
+            header: &self.header,
+            sessions: &self.sessions,
+            scores: &self.scores,
+            stop: self.stop,
+            looks: &self.looks,
+            facts: Facts::new(),
+        }
+    }
+}
+
+impl From<HistoryBy> for GroupBy {
+    fn from(by: HistoryBy) -> Self {
+        match by {
+            HistoryBy::Run => Self::Run,
+            HistoryBy::Boot => Self::Boot,
+            HistoryBy::Kernel => Self::Kernel,
+            HistoryBy::Version => Self::Version,
+            HistoryBy::Title => Self::Title,
+        }
+    }
+}
+
+fn refused(error: CompareError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_utc() {
+        let new_year = 1_767_225_600_000_000_000;
+        assert_eq!(since("2026-01-01").unwrap(), new_year);
+        assert_eq!(since("2026-01-01T00:00Z").unwrap(), new_year);
+        assert_eq!(since("2026-01-01T01:00:00+01:00").unwrap(), new_year);
+        for bad in ["yesterday", "2026-13-01", "", "1969-01-01", "2026-01-01T00:00"] {
+            let refused = since(bad).unwrap_err();
+            assert!(refused.is::<Usage>(), "{bad}");
+            assert!(refused.to_string().starts_with(&format!("--since {bad}: ")), "{refused}");
+        }
+    }
+}
