@@ -5,8 +5,9 @@
 
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
-    Key, Level, Levels, Panel, PaperWidth, Part, Plot, PlotLine, Plots, Proof, Ratio, Ratios,
-    STYLE, Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
+    Key, Level, LevelCurve, LevelCurves, LevelPoint, Levels, Panel, PaperWidth, Part, Plot,
+    PlotLine, Plots, Proof, Ratio, Ratios, STYLE, Segment, Span, Spot, Stack, Stacks, Standing,
+    Svg, Trace, Traces,
 };
 use std::fmt::Write as _;
 
@@ -181,6 +182,27 @@ fn parts_of_a_sum() -> Svg {
     Stacks { head, axis, names, by_name: true, against, stacks }.draw()
 }
 
+fn level_curves(id: &str, contenders: usize) -> Svg {
+    let texts = ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"];
+    let point = |hue: usize, at: usize| {
+        let value = 100.0 * (at + 1) as f64 * (0.8 + 0.4 * wobble(hue * 7 + at));
+        LevelPoint { value: Some(spot(value)), interval: Some((value * 0.93, value * 1.08)) }
+    };
+    let curve = |hue| LevelCurve {
+        key: key(hue),
+        points: (0..texts.len()).map(|at| point(hue, at)).collect(),
+    };
+    let levels = texts.iter().enumerate();
+    LevelCurves {
+        head: head(id, "Rates by size of call"),
+        axis: Axis { title: "randread, MiB/s (more is better)".into(), ..Axis::default() },
+        parameter: "bs".into(),
+        levels: levels.map(|(at, text)| (4096.0 * 4f64.powi(at as i32), (*text).into())).collect(),
+        curves: (0..contenders).map(curve).collect(),
+    }
+    .draw()
+}
+
 fn levels(id: &str, hue: usize, count: u32) -> Svg {
     let value = |at: u32| 120.0 + 9.0 * f64::from(at.abs_diff(count / 2)).powi(2);
     let level = |at: u32| {
@@ -319,6 +341,8 @@ fn main() -> std::io::Result<()> {
         groups(),
         stacks(),
         parts_of_a_sum(),
+        level_curves("level-curves", 2),
+        level_curves("level-curves-many", 9),
         levels("levels", 0, 8),
         levels("levels-few", 1, 3),
         columns("columns", 5, 3),

@@ -148,15 +148,8 @@ impl Levels {
     }
 
     fn along(&self, place: (f64, f64)) -> Scale {
-        let at = || self.levels.iter().filter_map(|level| fit(level.at));
-        let (least, most) = (at().fold(f64::INFINITY, f64::min), at().fold(0.0, f64::max));
-        let all: Vec<f64> = at().collect();
-        let doubles = |two: &[f64]| two[1] >= DOUBLES * two[0];
-        if all.len() > 1 && least > 0.0 && all.windows(2).all(doubles) {
-            Scale::log(least, most, place)
-        } else {
-            Scale::linear(most, place)
-        }
+        let at: Vec<f64> = self.levels.iter().filter_map(|level| fit(level.at)).collect();
+        along_levels(&at, place)
     }
 
     /// A strip along the axis where the curve is flat.
@@ -216,6 +209,18 @@ impl Levels {
                 sheet.text((x, above), Anchor::Center, Ink::Value, &words);
             }
         }
+    }
+}
+
+/// The axis of levels that lie here: logarithmic where each is about twice the one before or more.
+pub(crate) fn along_levels(at: &[f64], place: (f64, f64)) -> Scale {
+    let least = at.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = at.iter().copied().fold(0.0, f64::max);
+    let doubles = |two: &[f64]| two[1] >= DOUBLES * two[0];
+    if at.len() > 1 && least > 0.0 && at.windows(2).all(doubles) {
+        Scale::log(least, most, place)
+    } else {
+        Scale::linear(most, place)
     }
 }
 

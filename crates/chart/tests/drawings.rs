@@ -2,8 +2,9 @@
 
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
-    Key, Level, Levels, Panel, PaperWidth, Part, Plot, PlotLine, Plots, Proof, Ratio, Ratios,
-    Scatter, ScatterPoint, Segment, Span, Spot, Stack, Stacks, Standing, Svg, Trace, Traces,
+    Key, Level, LevelCurve, LevelCurves, LevelPoint, Levels, Panel, PaperWidth, Part, Plot,
+    PlotLine, Plots, Proof, Ratio, Ratios, Scatter, ScatterPoint, Segment, Span, Spot, Stack,
+    Stacks, Standing, Svg, Trace, Traces,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -94,6 +95,16 @@ prop_compose! {
         standing in proptest::sample::select(vec![Standing::Best, Standing::Same, Standing::Other]),
     ) -> Level {
         Level { at, label, value, interval, standing }
+    }
+}
+
+prop_compose! {
+    fn level_curve()(
+        key in key(),
+        points in vec((option::of(spot()), option::of((number(), number()))), 0..7),
+    ) -> LevelCurve {
+        let point = |(value, interval)| LevelPoint { value, interval };
+        LevelCurve { key, points: points.into_iter().map(point).collect() }
     }
 }
 
@@ -279,6 +290,22 @@ proptest! {
         };
         let marks = stacks.iter().filter(any).count();
         check(&Stacks { head, axis, names, by_name, against, stacks }.draw(), marks);
+    }
+
+    #[test]
+    fn level_curves(
+        head in head(), axis in axis(), parameter in words(),
+        levels in vec((number(), words()), 0..7), curves in vec(level_curve(), 0..9),
+    ) {
+        let at_levels = |curve: &LevelCurve| {
+            let there = levels.iter().zip(&curve.points).filter(|((at, _), _)| shown(*at));
+            spots(there.map(|(_, point)| &point.value), |_| true)
+        };
+        let has_any = curves.iter().flat_map(|one| &one.points).any(|point| {
+            point.value.as_ref().is_some_and(|spot| shown(spot.value))
+        });
+        let marks = if has_any { curves.iter().map(at_levels).sum() } else { 0 };
+        check(&LevelCurves { head, axis, parameter, levels: levels.clone(), curves }.draw(), marks);
     }
 
     #[test]
