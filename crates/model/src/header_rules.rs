@@ -6,6 +6,7 @@
 
 use crate::contender::Contender;
 use crate::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
+use crate::parameter::Parameter;
 use crate::phase::{Phase, Workload};
 use crate::run::{RunHeader, RunPlace, RunPlan};
 use crate::safety::SafetyPlan;
@@ -192,7 +193,10 @@ fn workload(field: &str, one: &Workload) -> Result<(), BrokenRule> {
     for (at, of) in one.phases.iter().enumerate() {
         phase(&format!("{field}.phases[{at}]"), of)?;
     }
-    Ok(())
+    let Some(own) = &one.levels else { return Ok(()) };
+    short(format!("{field}.levels.workload"), &own.workload)?;
+    let (count, most) = (own.levels.len() as u64, Parameter::ALL.len() as u64);
+    at_most(format!("{field}.levels.levels (their number)"), count, most)
 }
 
 fn dataset(field: &str, set: &Dataset) -> Result<(), BrokenRule> {

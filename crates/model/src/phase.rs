@@ -5,6 +5,7 @@ use crate::dataset::Dataset;
 use crate::io::{Io, Sharing};
 use crate::job::{Job, Source};
 use crate::op::{Count, Op};
+use crate::parameter::WorkloadLevels;
 use crate::state::{DatasetState, Reached};
 use crate::units::Nanos;
 use schemars::JsonSchema;
@@ -36,6 +37,10 @@ pub struct Workload {
     /// number of files and bytes, and of use for estimates only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// Its levels, where it is one of several that differ in some parameters; no trial needs to
+    /// know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<WorkloadLevels>,
 }
 
 impl Workload {

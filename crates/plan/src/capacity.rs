@@ -305,6 +305,7 @@ mod tests {
             phases: vec![phase],
             fio: None,
             source: None,
+            levels: None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! A combination that the rules forbid is listed under `not_run` with the rule. A written level of
 //! which *no* combination is legal is an error at its place: it was meant to be run.
 
+use crate::axes;
 use crate::check_capacity::check_capacity;
 use crate::cross::{Combination, Legality, cross, reject_illegal_levels};
 use crate::error::{At, PlanError, Span};
@@ -16,10 +17,9 @@ use crate::ranks;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::{scaled, with_stonewall};
+use crate::workload::with_stonewall;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
-use fsarena_model::phase::Workload;
 use fsarena_model::run::{NotRun, RunPlan, Slot};
 use fsarena_model::seed::Seed;
 use std::collections::{BTreeMap, HashMap};
@@ -62,8 +62,7 @@ pub fn expand(
     let (mut contenders, mut not_run) = contenders(&crossed)?;
     let varies = varies(&experiment, &contenders);
     label(&mut contenders, &varies);
-    let workloads: Vec<Workload> =
-        experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
+    let workloads = axes::all_scaled(&experiment.workloads, scale)?;
     let workloads = match &overrides.stonewall {
         Some(text) => with_stonewall(workloads, text)?,
         None => workloads,

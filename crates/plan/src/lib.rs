@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod artifacts;
+mod axes;
 mod capacity;
 mod check_capacity;
 pub mod cost;

@@ -4,7 +4,6 @@
 //! replaces the list of the file as a whole. Looking at the machine is not done here: the caller
 //! makes paths absolute.
 
-use crate::embedded::workload_names;
 use crate::error::{At, PlanError, Span};
 use crate::experiment::{Experiment, RunSettings};
 use crate::fs_entry::FsEntry;
@@ -13,7 +12,7 @@ use crate::question::QuestionPattern;
 use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
-use crate::{fs_entry, parse, safety, settings, sweep, text, workload, write};
+use crate::{axes, fs_entry, parse, safety, settings, sweep, text, write};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
@@ -41,7 +40,9 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
         safety::keep_workloads(&mut changed.safety, there);
-        let is_there = |one: &At<QuestionPattern>| one.value.workload.as_deref().is_none_or(there);
+        let is_called = |name: &str| changed.workloads.iter().any(|w| w.value.is_called(name));
+        let is_there =
+            |one: &At<QuestionPattern>| one.value.workload.as_deref().is_none_or(is_called);
         let verdicts = &mut changed.run.verdicts;
         if overrides.ask.is_none() {
             verdicts.ask.retain(is_there);
@@ -182,23 +183,45 @@ fn pick_workloads(
     fio_files: &[(String, String)],
 ) -> Result<Vec<At<Workload>>, PlanError> {
     let place = Span::Option("--workload");
+    let own: Vec<&Workload> = experiment.workloads.iter().map(|workload| &workload.value).collect();
     let mut picked = Vec::new();
-    for name in pieces(names, &place)? {
-        let own = experiment.workloads.iter().find(|workload| workload.value.name == name);
-        let workload = match own {
-            Some(workload) => workload.value.clone(),
-            None if is_fio(name) => fio(name, fio_files, &place)?,
-            None => workload::named(name, &place).map_err(|_| {
-                let own = experiment.workloads.iter().map(|w| w.value.name.as_str());
-                let mut known: Vec<&str> = own.chain(workload_names()).collect();
-                known.sort_unstable();
-                known.dedup();
-                PlanError::unknown(&place, "workload", name, &known)
-            })?,
+    for text in workload_texts(names, &own, &place)? {
+        let name = text.as_str();
+        let is_named = |one: &&&Workload| one.name == name;
+        let meant: Vec<Workload> = match own.iter().find(is_named) {
+            Some(workload) => vec![(**workload).clone()],
+            None => {
+                own.iter().filter(|one| one.is_called(name)).map(|one| (*one).clone()).collect()
+            }
         };
-        parse::add_workload(&mut picked, At::new(workload, &place))?;
+        let all = match meant.is_empty() {
+            false => meant,
+            true if is_fio(name) => vec![fio(name, fio_files, &place)?],
+            true if name.contains(':') => axes::of_option(name, &own, &place)?,
+            true => vec![axes::own_or_builtin(&own, name, &place)?],
+        };
+        let all = all.into_iter().map(|workload| At::new(workload, &place)).collect();
+        parse::add_workloads(&mut picked, all)?;
     }
     Ok(picked)
+}
+
+/// The elements of `--workload`. After a `=` what begins with a digit is a further level:
+/// `random-io:bs=4K,64K,small-files` are two elements.
+fn workload_texts(names: &str, own: &[&Workload], place: &Span) -> Result<Vec<String>, PlanError> {
+    let mut texts: Vec<String> = Vec::new();
+    for piece in pieces(names, place)? {
+        let is_name = own.iter().any(|one| one.name == piece) || is_fio(piece);
+        let is_level = piece.starts_with(|c: char| c.is_ascii_digit()) && !is_name;
+        match texts.last_mut().filter(|last| is_level && last.contains('=')) {
+            Some(last) => {
+                last.push(',');
+                last.push_str(piece);
+            }
+            None => texts.push(piece.to_owned()),
+        }
+    }
+    Ok(texts)
 }
 
 /// The workload of a job file that the caller has read.
@@ -245,7 +268,13 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
 fn title(experiment: &Experiment) -> String {
     let join = |parts: Vec<String>| parts.join(", ");
     let factors = &experiment.factors;
-    let work = join(experiment.workloads.iter().map(|w| w.value.name.clone()).collect());
+    let mut work: Vec<String> = experiment
+        .workloads
+        .iter()
+        .map(|w| w.value.levels.as_ref().map_or(&w.value.name, |own| &own.workload).clone())
+        .collect();
+    work.dedup();
+    let work = join(work);
     let devices = join(factors.device.iter().map(|d| d.value.written()).collect());
     let fs = join(factors.fs.iter().map(|fs| fs.value.text.clone()).collect());
     let colon = if fs.is_empty() { "" } else { ": " };

@@ -8,8 +8,11 @@ use crate::experiment::{Experiment, RunSettings};
 use crate::files::{Files, Outside};
 use crate::schema::{self, Document};
 use crate::tree::{Source, Table};
-use crate::{embedded, external, factors, question, rows, safety, settings, stand_in, workload};
+use crate::{axes, embedded, external, factors, question, rows, safety, settings, stand_in};
 use fsarena_model::phase::Workload;
+
+/// Most workloads of an experiment, each combination of levels counted.
+const MAX_WORKLOADS: usize = 1000;
 
 /// Reads an experiment that names no other file; `file` is its name for errors.
 ///
@@ -81,22 +84,33 @@ fn workloads(root: &Table<'_>, files: &Files<'_>) -> Result<Vec<At<Workload>>, P
     let mut workloads = Vec::new();
     let nodes = root.get("workload").map_or(Ok(Vec::new()), |node| node.list())?;
     for node in nodes {
-        add_workload(&mut workloads, workload::read(&node.table()?, files)?)?;
+        add_workloads(&mut workloads, axes::read_all(&node.table()?, files)?)?;
     }
     Ok(workloads)
 }
 
-/// Adds a workload, unless there is one of its name.
-pub(crate) fn add_workload(
+/// Adds a workload, or the levels of one, unless there is one of that name.
+pub(crate) fn add_workloads(
     workloads: &mut Vec<At<Workload>>,
-    workload: At<Workload>,
+    added: Vec<At<Workload>>,
 ) -> Result<(), PlanError> {
-    let name = &workload.value.name;
-    if workloads.iter().any(|earlier| earlier.value.name == *name) {
-        let what = format!("two workloads are named {name:?}");
-        return Err(PlanError::new(&workload.place, what, "rename one of them, or keep one"));
+    for workload in &added {
+        let is_alike = |earlier: &Workload| match (&earlier.levels, &workload.value.levels) {
+            (Some(earlier), Some(own)) => earlier.workload == own.workload,
+            _ => earlier.name == workload.value.name,
+        };
+        if let Some(earlier) = workloads.iter().find(|earlier| is_alike(&earlier.value)) {
+            let levels = earlier.value.levels.as_ref();
+            let name = levels.map_or(&earlier.value.name, |levels| &levels.workload);
+            let what = format!("two workloads are named {name:?}");
+            return Err(PlanError::new(&workload.place, what, "rename one of them, or keep one"));
+        }
     }
-    workloads.push(workload);
+    if let Some(one) = added.first().filter(|_| workloads.len() + added.len() > MAX_WORKLOADS) {
+        let what = format!("more than {MAX_WORKLOADS} workloads, their levels counted");
+        return Err(PlanError::new(&one.place, what, "leave some out, or make it several RUNs"));
+    }
+    workloads.extend(added);
     Ok(())
 }
 
@@ -114,6 +128,7 @@ pub fn builtin(name: &str) -> Option<Experiment> {
 mod tests {
     use super::*;
     use crate::embedded::{EXPERIMENTS, WORKLOADS};
+    use crate::workload;
 
     #[test]
     fn every_builtin_is_readable_under_its_own_name() {

@@ -93,7 +93,7 @@ pub(crate) fn resolve(
     compare: Clock,
 ) -> Result<Vec<Question>, PlanError> {
     let (asked, place) = (&one.value, &one.place);
-    let in_workload = |work: &Workload| asked.workload.as_ref().is_none_or(|n| *n == work.name);
+    let in_workload = |work: &Workload| asked.workload.as_ref().is_none_or(|n| work.is_called(n));
     let in_phase = |phase: &Phase| asked.phase.as_ref().is_none_or(|name| *name == phase.name);
     if let Some(name) = &asked.workload
         && !workloads.iter().any(|work| in_workload(work))
@@ -212,6 +212,11 @@ pub(crate) fn headline(
         return Err(PlanError::new(&one.place, what, EXAMPLE));
     }
     let found = resolve(one, workloads, compare)?;
+    if let [first, _, ..] = found.as_slice() {
+        let what = format!("the headline {text:?} is more than one question");
+        let name = first.text(&workloads[first.workload].name, compare);
+        return Err(PlanError::new(&one.place, what, format!("name one level, such as {name:?}")));
+    }
     if let Some(question) = found.into_iter().find(|question| asked.contains(question)) {
         return Ok(question);
     }

@@ -12,12 +12,14 @@ use fsarena_model::phase::Workload;
 use fsarena_model::run::RunPlan;
 use std::collections::BTreeMap;
 
-/// The workload as a contender with these levels carries it out.
+/// The workload as a contender with these levels carries it out. What it is a level of is for those
+/// who compare: a trial has its numbers.
 #[must_use]
 pub fn at_levels(workload: &Workload, levels: &Levels) -> Workload {
+    let own = Workload { levels: None, ..workload.clone() };
     match factor::ranks(levels) {
-        Some(ranks) => workload.clone().in_ranks(ranks),
-        None => workload.clone(),
+        Some(ranks) => own.in_ranks(ranks),
+        None => own,
     }
 }
 

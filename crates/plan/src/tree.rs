@@ -154,6 +154,43 @@ impl<'t> Table<'t> {
         self.table.contains_key(key)
     }
 
+    /// A copy of its values in which those of some keys are numbers, which lie where the numbers of
+    /// bytes say; [`Table::over`] reads it.
+    pub(crate) fn with_numbers<'u>(&self, numbers: &'u [(&str, WrittenNumber)]) -> DeTable<'u>
+    where
+        't: 'u,
+    {
+        let mut changed: DeTable<'u> = self.table.clone();
+        for (key, number) in numbers {
+            let digits = DeValue::parse(&number.digits).map(Spanned::into_inner);
+            let Ok(digits) = digits else { continue };
+            if let Some(value) = changed.get_mut(*key) {
+                *value = Spanned::new(number.bytes.clone(), digits);
+            }
+        }
+        changed
+    }
+
+    /// The same table with other values.
+    pub(crate) fn over<'u>(&self, table: &'u DeTable<'u>) -> Table<'u>
+    where
+        't: 'u,
+    {
+        Table { source: self.source, table, path: self.path.clone(), place: self.place.clone() }
+    }
+
+    /// Values of a key that is a list or a range, each as it is written; absent of a key that has
+    /// one value or none.
+    pub(crate) fn several(&self, key: &str) -> Option<Vec<(Node<'t>, Range<usize>)>> {
+        let value = self.table.get(key)?;
+        let one = |value: &'t Spanned<DeValue<'t>>| (self.node(key, value), value.span());
+        match value.get_ref() {
+            DeValue::Array(all) if !all.is_empty() => Some(all.iter().map(one).collect()),
+            DeValue::String(text) if text.contains("..") => Some(vec![one(value)]),
+            _ => None,
+        }
+    }
+
     fn node(&self, key: &str, value: &'t Spanned<DeValue<'t>>) -> Node<'t> {
         let (value, place) = (value.get_ref(), self.source.place(value.span()));
         Node { source: self.source, value, place, path: joined(&self.path, key) }
@@ -178,6 +215,13 @@ impl<'t> Table<'t> {
 
 fn joined(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// A number in the place of what is written.
+pub(crate) struct WrittenNumber {
+    pub(crate) digits: String,
+    /// Where in the text that is.
+    pub(crate) bytes: Range<usize>,
 }
 
 /// A key and its place.

@@ -9,6 +9,7 @@ mod fio;
 mod head;
 mod io;
 mod jobs;
+mod levels;
 mod mixes;
 mod phases;
 mod real;
@@ -16,8 +17,9 @@ mod sequence;
 mod source;
 mod title;
 
-pub(crate) use dataset::longest_path_bytes;
+pub(crate) use dataset::{busy_scale, longest_path_bytes, scaled as scaled_files};
 pub(crate) use fio::{lays_out, workload_of_file};
+pub(crate) use levels::CommonScale;
 pub(crate) use mixes::is_aligned;
 pub use title::{at_scale, shown_title};
 
@@ -27,20 +29,36 @@ use crate::files::Files;
 use crate::tree::{Hint, Source, Table, keys};
 use crate::values::table_of;
 use fsarena_model::op::BlockSize;
+use fsarena_model::parameter::Parameter;
 use fsarena_model::phase::{Phase, Workload};
 use head::{block_size, names};
 use io::{Keys, Spans};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+/// What a table of a workload is read with.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'r> {
+    pub(crate) files: &'r Files<'r>,
+    /// Workloads that `use` finds before those of the program.
+    pub(crate) own: &'r [&'r Workload],
+    /// What its numbers are levels of; empty for a workload by itself.
+    pub(crate) varied: &'r [Parameter],
+}
+
 /// Reads a workload: written out, a built-in with some keys replaced, a fio job file, or real work.
-pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>, PlanError> {
+pub(crate) fn read(table: &Table<'_>, reading: Reading<'_>) -> Result<At<Workload>, PlanError> {
+    let Reading { files, own, varied } = reading;
     let of_engine = [keys::<dataset::Keys>(), keys::<io::Keys>()].concat();
     table.only(&[keys::<head::Keys>(), keys::<real::Keys>(), &of_engine].concat())?;
     let head: head::Keys = table.read()?;
     if head.fio.is_some() || head.fio_file.is_some() {
         return fio::read(table, &head, files);
     }
-    let base = head.base.as_ref().map(|base| named(&base.value, &base.place)).transpose()?;
+    let find = |base: &At<String>| match own.iter().find(|own| own.name == base.value) {
+        Some(own) => Ok((*own).clone()),
+        None => named(&base.value, &base.place),
+    };
+    let base = head.base.as_ref().map(find).transpose()?;
     if let Some(base) = &base
         && table.entries().len() == 1
     {
@@ -53,7 +71,12 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         let what = "`source` says where a dataset is, and there is none";
         return Err(node.error(what, "add dataset = \"mixed-830m\""));
     }
-    let (name, title) = names(table, &head, base.as_ref())?;
+    let (name, title) = match &base {
+        Some(base) if !varied.is_empty() && head.name.is_none() => {
+            (base.name.clone(), base.title.clone())
+        }
+        base => names(table, &head, base.as_ref())?,
+    };
     let set: dataset::Keys = table.read()?;
     let dataset = dataset::dataset(table, &set, base.as_ref().map(|base| &base.dataset))?;
     if base.is_none() && dataset.files == 0 && dataset.dirs == 0 {
@@ -67,7 +90,8 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         }
         (None, Some(base)) => {
             let files = dataset.files;
-            base.phases.iter().map(|phase| changed(phase, bs, &io, files, table)).collect()
+            let phases = base.phases.iter().map(|phase| changed(phase, bs, &io, files, table));
+            levels::renamed(phases.collect(), base, &dataset, varied)
         }
         (None, None) => {
             return Err(table.missing("phases", "phases = [\"create\", \"read\", \"delete\"]"));
@@ -78,7 +102,7 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         let own = spans.iter_mut().filter(|spans| *spans.key("bs") == spans.phase);
         own.for_each(|spans| spans.put("bs", &bs.place));
     }
-    let workload = Workload { name, title, dataset, phases, fio: None, source: None };
+    let workload = Workload { name, title, dataset, phases, fio: None, source: None, levels: None };
     whole(table, &workload)?;
     Keys::all_taken(table, &spans)?;
     for (number, spans) in spans.iter().enumerate() {
@@ -106,12 +130,21 @@ fn changed(
 }
 
 /// The workload at a scale; see [`dataset::scaled`], [`real::scaled`] and fio's own rules.
-pub(crate) fn scaled(workload: &At<Workload>, scale: f64) -> Result<Workload, PlanError> {
+pub(crate) fn scaled(
+    workload: &At<Workload>,
+    scale: f64,
+    common: CommonScale,
+) -> Result<Workload, PlanError> {
     let mut changed = match &workload.value {
         Workload { fio: Some(_), .. } if scale != 1.0 => fio::scaled(workload, scale)?,
         Workload { source: Some(_), .. } => real::scaled(workload, scale)?,
-        plain => dataset::scaled(plain, scale),
+        plain => dataset::scaled(plain, common.scale),
     };
+    if let Some(size_bytes) = common.size_bytes
+        && changed.phases.iter().all(|phase| size_bytes.is_multiple_of(phase.bs_bytes.max(1)))
+    {
+        changed.dataset.size_bytes = size_bytes;
+    }
     // Data of the user's own are not scaled.
     let scale = if changed == workload.value { 1.0 } else { scale };
     changed.title = title::shown_title(&changed, scale);
@@ -189,12 +222,13 @@ fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
 
 /// The schema of `[[workload]]`.
 pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
-    let one = table_of(&[
+    let mut one = table_of(&[
         generator.subschema_for::<head::Keys>(),
         generator.subschema_for::<dataset::Keys>(),
         generator.subschema_for::<io::Keys>(),
         generator.subschema_for::<real::Keys>(),
     ]);
+    levels::allow_levels(&mut one);
     json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
 }
 
@@ -221,7 +255,8 @@ pub(crate) fn read_builtin(builtin: &Builtin) -> Result<Workload, PlanError> {
     let source = Source { file: builtin.name, text: builtin.text, hint: |_| Hint::default() };
     let document = source.parse()?;
     let files = Files::none(builtin.name);
-    Ok(read(&source.root(&document), &files)?.value)
+    let reading = Reading { files: &files, own: &[], varied: &[] };
+    Ok(read(&source.root(&document), reading)?.value)
 }
 
 /// The built-in workload of this name.

@@ -16,12 +16,14 @@ use fsarena_model::dataset::{Dataset, Distribution};
 use fsarena_model::factor;
 use fsarena_model::io::Io;
 use fsarena_model::job::{By, JobKind, Origin, Source, SourcePlace};
+use fsarena_model::parameter::{ParameterLevel, WorkloadLevels};
 use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::units::{nanos_text, size_text};
 use fsarena_model::verdict::Rule;
 use serde::Serialize;
 
-/// The experiment as the text of a file that reads back to the same plan.
+/// The experiment as the text of a file that reads back to the same plan. Workloads with levels are
+/// those of the program, as options name them.
 #[must_use]
 pub fn to_toml(experiment: &Experiment) -> String {
     let mut keys = Keys::default();
@@ -52,8 +54,17 @@ pub fn to_toml(experiment: &Experiment) -> String {
     for defined in &experiment.filesystems {
         out.push_str(&external(&defined.value).table("[[filesystem]]"));
     }
+    let mut written: Vec<&str> = Vec::new();
     for workload in &experiment.workloads {
-        out.push_str(&work(&workload.value).table("[[workload]]"));
+        let keys = match &workload.value.levels {
+            Some(own) if written.contains(&own.workload.as_str()) => continue,
+            Some(own) => {
+                written.push(&own.workload);
+                levels(&experiment.workloads, own)
+            }
+            None => work(&workload.value),
+        };
+        out.push_str(&keys.table("[[workload]]"));
     }
     for row in &experiment.rows {
         let mut keys = Keys::default();
@@ -198,6 +209,27 @@ fn external(defined: &DefinedFs) -> Keys {
     keys.put_some("programs", Some(&commands.programs).filter(|programs| !programs.is_empty()));
     keys.put("device", commands.device);
     keys.put("memory", commands.memory);
+    keys
+}
+
+/// A workload of the program whose parameters vary, with all their levels.
+fn levels(workloads: &[At<Workload>], first: &WorkloadLevels) -> Keys {
+    let mut keys = Keys::default();
+    keys.put("use", &first.workload);
+    for ParameterLevel { parameter, .. } in &first.levels {
+        let mut values: Vec<u64> = Vec::new();
+        for workload in workloads {
+            let own = workload.value.levels.as_ref().filter(|own| own.workload == first.workload);
+            let value = own.and_then(|own| own.value(*parameter));
+            values.extend(value.filter(|value| !values.contains(value)));
+        }
+        match parameter.is_bytes() {
+            true => {
+                keys.put(parameter.key(), values.iter().map(|v| size_text(*v)).collect::<Vec<_>>())
+            }
+            false => keys.put(parameter.key(), values),
+        }
+    }
     keys
 }
 

@@ -287,7 +287,23 @@ fn io_summaries(plan: &RunPlan) -> Vec<String> {
         };
         workload.phases.iter().filter_map(words).collect()
     };
-    plan.workloads.iter().flat_map(of).collect()
+    let base = |at: usize| plan.workloads[at].levels.as_ref().map(|own| &own.workload);
+    let of_levels = |at: usize| (0..plan.workloads.len()).filter(move |&one| base(one) == base(at));
+    let lines = |at: usize| {
+        let Some(name) = base(at) else { return of(&plan.workloads[at]) };
+        match of_levels(at).next() == Some(at) {
+            true => {
+                let others = of_levels(at).count() - 1;
+                let more = format!(
+                    "{name}: {} likewise, but for what varies",
+                    count(others, "other level")
+                );
+                of(&plan.workloads[at]).into_iter().chain((others > 0).then_some(more)).collect()
+            }
+            false => Vec::new(),
+        }
+    };
+    (0..plan.workloads.len()).flat_map(lines).collect()
 }
 
 /// Expected cost of a plan.

@@ -145,6 +145,7 @@ fn phases(fsync: Fsync) -> Workload {
         ],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 

@@ -3,11 +3,13 @@
 
 mod cycles;
 mod jobs;
+mod levels;
 mod ranks;
 
 pub use crate::SECOND_NS;
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
+pub use levels::over_block_sizes;
 pub use ranks::{in_ranks, on_hosts, scaled};
 
 use fsarena_model::contender::{Cache, Contender, ExternalFs};
@@ -64,6 +66,7 @@ pub fn small_files() -> Workload {
         ],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 
@@ -77,6 +80,7 @@ pub fn big_file() -> Workload {
         phases: vec![Phase::new("write", Op::BigWrite, 1 << 20)],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 
@@ -97,6 +101,7 @@ pub fn metadata() -> Workload {
         ],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 
@@ -120,6 +125,7 @@ pub fn database() -> Workload {
         ],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 
@@ -133,6 +139,7 @@ pub fn fio_job() -> Workload {
         phases: vec![Phase::new("randread", Op::Fio, 4096)],
         fio: Some("[randread]\nrw=randread\nsize=4m\n".to_owned()),
         source: None,
+        levels: None,
     }
 }
 

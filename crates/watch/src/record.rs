@@ -110,6 +110,7 @@ fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
         phases: vec![watched_phase()],
         fio: None,
         source: None,
+        levels: None,
     };
     RunPlan {
         seed: Seed::from_number(0),

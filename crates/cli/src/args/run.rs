@@ -28,9 +28,13 @@ pub struct RunArgs {
     /// ext4:mkfs.cluster_size=16K..256K. The same name twice is an A/A comparison.
     #[arg(long, value_name = "LIST", help_heading = WHAT, add = complete::filesystems())]
     pub fs: Option<String>,
-    /// Built-in workloads and fio job files (.fio).
+    /// Built-in workloads, perhaps at several levels, and fio job files (.fio).
     ///
-    /// Separated by commas.
+    /// Separated by commas. Levels of parameters follow after colons, as lists or ranges:
+    /// random-io:bs=4K,64K:iodepth=1..16 is one workload for each combination of them. A range
+    /// without a step goes in powers of two. Parameters are bs, size, files, dirs, per_dir, depth,
+    /// name_length, iodepth, threads, ops, rwmixread and rate; a workload has those that it can
+    /// take.
     #[arg(long, value_name = "LIST", help_heading = WHAT, add = complete::workloads())]
     pub workload: Option<String>,
     /// Compare every contender with this one only.
@@ -304,6 +308,7 @@ Examples:
   fsarena run --fs ext4,xfs --workload small-files,big-file --ask 'small-files:create,big-file:*'
   fsarena run my-experiment.toml --scale 0.1 --runs 5
   fsarena run --fs ext4 --workload small-files --inject-delay 0ms,30ms
+  fsarena run --workload random-io:bs=4K..64K:iodepth=1,16 --fs ext4,xfs --on loop:2G --runs 8
   fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
   fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
   fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account

@@ -149,7 +149,8 @@ impl Trial {
 
 /// A workload that a program did by itself, on data that nothing is known of.
 pub(crate) fn workload(name: String, title: String, phases: Vec<Phase>) -> Workload {
-    Workload { name, title, dataset: Dataset::default(), phases, fio: None, source: None }
+    let dataset = Dataset::default();
+    Workload { name, title, dataset, phases, fio: None, source: None, levels: None }
 }
 
 /// A phase of which nothing is known but what it is called.

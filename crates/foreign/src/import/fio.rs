@@ -51,6 +51,7 @@ pub fn fio(files: &[Given], terms: &Terms) -> Result<Imported, ImportError> {
             phases: phases.clone(),
             fio: None,
             source: None,
+            levels: None,
         }],
         trials: Vec::new(),
         notices: vec![notices::order_unknown()],

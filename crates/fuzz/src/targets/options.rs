@@ -37,6 +37,8 @@ pub(super) const RUN_OPTIONS: Target = Target {
             "\n/srv/a,/srv/b",
             "xfs\n/dev/vdb\nx.fio\n\n\n\n\nx:*:time:returned",
             "ufs1\nvdisk:1G:model=ssd-sata",
+            "ext4,xfs\nloop:1G\nrandom-io:bs=4K,64K:iodepth=1..16,small-files:numjobs=1,2",
+            "ext4\nloop:1G\nbig-file:size=64M..256M:bs=1M\n3\n\n\n\nbig-file:*\n\n10 ms",
         ])
     },
     run: run_options,

@@ -6,6 +6,7 @@ use crate::error::{At, PlanError};
 use crate::tree::Table;
 use crate::values::{Either, Get as _, List, Size, Within};
 use fsarena_model::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
+use fsarena_model::parameter::Parameter;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
 use schemars::JsonSchema;
@@ -286,19 +287,25 @@ fn weighted<T>(
 /// The size of a small file is never changed. A single file shrinks in whole KiB, to no less than
 /// one call of its largest phase.
 ///
-/// Where a thread would have nothing to do, or less than it is to have in flight, the scale is
-/// raised until all have.
-pub(super) fn scaled(workload: &Workload, scale: f64) -> Workload {
+/// What a workload is a level of is not scaled. `scale` is one of [`busy_scale`]; without one the
+/// workload stays as it is.
+pub(crate) fn scaled(workload: &Workload, scale: Option<f64>) -> Workload {
+    scale.map_or_else(|| workload.clone(), |scale| at_scale(workload, scale))
+}
+
+/// The scale, raised until no thread would have nothing to do, or less than it is to have in
+/// flight; `None` where no scale does that.
+pub(crate) fn busy_scale(workload: &Workload, scale: f64) -> Option<f64> {
     let mut tried = scale;
     while tried <= scale.max(1.0) * 2.0 {
         let changed = at_scale(workload, tried);
         if changed.phases.iter().all(|phase| is_busy(&changed.dataset, phase)) {
-            return changed;
+            return Some(tried);
         }
         let next = tried * 1.05;
         tried = if tried < 1.0 { next.min(1.0) } else { next };
     }
-    workload.clone()
+    None
 }
 
 fn at_scale(workload: &Workload, scale: f64) -> Workload {
@@ -306,15 +313,20 @@ fn at_scale(workload: &Workload, scale: f64) -> Workload {
         return workload.clone();
     }
     let mut changed = workload.clone();
-    for phase in &mut changed.phases {
+    let varies = |parameter: Parameter| workload.varies(parameter);
+    for phase in changed.phases.iter_mut().filter(|_| !varies(Parameter::Ops)) {
         let threads = u64::from(phase.io.threads);
         phase.io.ops = phase.io.ops.map(|ops| times(ops, scale).max(threads).max(1));
     }
     let set = &mut changed.dataset;
     let threads = workload.phases.iter().map(|phase| u64::from(phase.io.threads)).max();
     let threads = threads.unwrap_or(1);
-    if set.files == 1 || workload.phases.iter().any(Phase::has_file_a_thread) {
-        set.size_bytes = scaled_size(workload, scale);
+    if varies(Parameter::Files) {
+        // How many there are is what is compared.
+    } else if set.files == 1 || workload.phases.iter().any(Phase::has_file_a_thread) {
+        if !varies(Parameter::Size) {
+            set.size_bytes = scaled_size(workload, scale);
+        }
     } else if set.per_dir.is_some() || set.files == 0 {
         scale_dirs(set, scale, threads);
     } else if set.files > 1 {

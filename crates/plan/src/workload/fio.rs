@@ -88,6 +88,7 @@ fn of_jobs(jobs: &JobFile) -> Result<Workload, FioError> {
         phases: phases.map(|phase| Phase::new(&phase.name, Op::Fio, FIO_BS_BYTES)).collect(),
         fio: Some(jobs.text().to_owned()),
         source: None,
+        levels: None,
     })
 }
 

@@ -57,7 +57,8 @@ pub(super) fn read(
 
 fn whole(name: String, title: String, source: Source, phases: Vec<Phase>) -> Workload {
     let dataset = source::summary(&source);
-    Workload { name, title, dataset, phases, fio: None, source: Some(source) }
+    let source = Some(source);
+    Workload { name, title, dataset, phases, fio: None, source, levels: None }
 }
 
 /// Refuses keys of the engine's own files and calls.

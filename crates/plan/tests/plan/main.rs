@@ -9,6 +9,7 @@ mod errors;
 mod format;
 mod levels;
 mod mixtures;
+mod parameters;
 mod programs;
 mod programs_errors;
 mod programs_trial;

@@ -10,7 +10,8 @@ const EXTENT: Extent = Extent { duration_ns: 60 * SECOND_NS, prefill_bytes: 1 <<
 
 fn workload(dataset: Dataset, phases: Vec<Phase>) -> Workload {
     let title = String::new();
-    Workload { name: "own".to_owned(), title, dataset, phases, fio: None, source: None }
+    let name = "own".to_owned();
+    Workload { name, title, dataset, phases, fio: None, source: None, levels: None }
 }
 
 fn cycle(cycles: u32) -> Cycle {

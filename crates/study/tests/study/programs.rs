@@ -45,6 +45,7 @@ fn ports() -> Workload {
             Phase::of_job("run", Job::new(JobKind::Command(command), DATA)),
         ],
         fio: None,
+        levels: None,
         source: Some(source()),
     }
 }

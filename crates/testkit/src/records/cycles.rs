@@ -42,6 +42,7 @@ pub fn periodic() -> Workload {
         phases: vec![Phase::of_cycles("cycle", cycle, 65536)],
         fio: None,
         source: None,
+        levels: None,
     }
 }
 

@@ -54,6 +54,7 @@ pub fn real_work() -> Workload {
             Phase::of_job("delete", Job::new(JobKind::Delete, "copy")),
         ],
         fio: None,
+        levels: None,
         source: Some(Source {
             name: "tree-20m".to_owned(),
             origin: Origin::Made { description: "name = \"tree-20m\"\nseed = 1\n".to_owned() },
@@ -84,6 +85,7 @@ pub fn own_work() -> Workload {
             Phase::of_job("search", Job::new(JobKind::Command(command), DATA)),
         ],
         fio: None,
+        levels: None,
         source: Some(Source {
             name: "/srv/our/tree".to_owned(),
             origin: Origin::Own { path: "/srv/our/tree".into() },
