@@ -141,6 +141,11 @@ impl Scale {
         self.parts().0
     }
 
+    /// An amount per second, in this unit.
+    pub(crate) fn value(self, per_s: f64) -> f64 {
+        per_s / self.parts().1
+    }
+
     /// An amount per second with its unit.
     pub(crate) fn text(self, per_s: f64) -> String {
         format!("{} {}", self.bare(per_s), self.parts().0)

@@ -21,6 +21,7 @@ mod heat;
 mod ledger;
 mod notes;
 mod over_time;
+mod parameters;
 mod phases;
 mod points;
 mod programs;
@@ -54,6 +55,7 @@ pub use notes::{
     FailureRow, NotRunRow, NoticeRow, PartialPhase, SamplerTotal, TrialRow, VerifyTotal,
 };
 pub use over_time::OverTimeView;
+pub use parameters::{ParameterCurve, ParameterCurves, ParameterLevelView, ParameterPoint};
 pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable};
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};

@@ -4,6 +4,7 @@ use crate::account::{self, AccountView};
 use crate::cycles::{self, CyclesView};
 use crate::device::{self, ConditioningRow, QueueRow};
 use crate::notes::{self, FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
+use crate::parameters::{self, ParameterCurves};
 use crate::phases::{self, PhaseTable};
 use crate::programs::{self, ProgramUse, ToolOverhead};
 use crate::scaling::{self, ScalingView};
@@ -71,6 +72,9 @@ pub struct Study {
     /// phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<ScalingView>,
+    /// Workloads that differ in one parameter alone: one entry a line of levels and phase.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<ParameterCurves>,
     /// What programs cost compared with the engine doing the same.
     pub tool_overheads: Vec<ToolOverhead>,
     /// Programs that did the work, as they were found; each version and path once.
@@ -126,6 +130,7 @@ pub fn study(
         accounts: account::views(plan, records),
         sweeps: sweep::views(plan, records),
         scaling: scaling::views(plan, records),
+        parameters: parameters::views(plan, records),
         tool_overheads: programs::tool_overheads(plan, &tables),
         programs: programs::used(plan, records),
         tables,

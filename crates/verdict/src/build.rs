@@ -9,7 +9,7 @@ use crate::view::{
     Excluded, Forecast, ForecastFor, IntervalBy, PairView, QuestionView, RankRow, RerunBlock,
     Verdicts,
 };
-use crate::{effect, factors, watchers};
+use crate::{along, effect, factors, watchers};
 use fsarena_model::record::TimeBase;
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Pairs, Stop, StopWhy, Verdict};
@@ -63,6 +63,7 @@ pub(super) fn verdicts(
         stop,
         headline: ask.headline,
         suite: suite(plan, judge, reference),
+        along: along::rankings(plan, &questions),
         questions,
         // Looks of another version of the method were other looks.
         agrees_with_stored_looks: (!looks.is_empty() && ask.method == METHOD_VERSION)

@@ -11,6 +11,7 @@
 //! Absence of a difference is never called "the same".
 #![forbid(unsafe_code)]
 
+mod along;
 mod build;
 pub mod compare;
 mod cut_off;
@@ -32,8 +33,8 @@ pub use cut_off::CutOff;
 pub use judge::{BlockEnd, Judge};
 pub use points::{Class, Point, Points, Usage};
 pub use view::{
-    Excluded, Forecast, ForecastFor, IntervalBy, MachineEffect, PairView, QuestionView, RankRow,
-    RerunBlock, Scope, SuiteView, Verdicts, WorkloadShare,
+    Excluded, Forecast, ForecastFor, IntervalBy, MachineEffect, PairAlong, PairView, QuestionView,
+    RankRow, RankingAlong, RerunBlock, Scope, SuiteView, VerdictAt, Verdicts, WorkloadShare,
 };
 
 use data::{Data, Pool, verdict};

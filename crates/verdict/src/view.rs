@@ -1,6 +1,7 @@
 //! Views of verdicts, for tables and documents. Plain data: nothing is decided here.
 
 use crate::cut_off::CutOff;
+use fsarena_model::parameter::Parameter;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, Verdict};
 use serde::Serialize;
@@ -42,6 +43,9 @@ pub struct Verdicts {
     pub headline: Option<usize>,
     /// The questions, in order.
     pub questions: Vec<QuestionView>,
+    /// The same along the levels of a workload's parameter, and where rankings cross.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub along: Vec<RankingAlong>,
     /// Over all workloads; absent where there is one alone.
     pub suite: Option<SuiteView>,
     /// Whether what the looks decided when they were taken is what they decide now; absent where no
@@ -284,6 +288,55 @@ impl PairView {
             ..self.clone()
         }
     }
+}
+
+/// A question along the levels of a parameter.
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct RankingAlong {
+    /// The workload whose parameters vary: `random-io`.
+    pub workload: String,
+    pub phase: String,
+    pub metric: Metric,
+    pub clock: Clock,
+    /// What varies along it.
+    pub parameter: Parameter,
+    /// What the other parameters that vary are: `iodepth=16`; empty where there is no other.
+    pub others: String,
+    /// The pairs that were asked.
+    pub pairs: Vec<PairAlong>,
+}
+
+/// A pair along the levels.
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct PairAlong {
+    /// Index of the first contender.
+    pub a: usize,
+    /// Index of the second: the baseline, or that of the two which was written first.
+    pub b: usize,
+    pub a_label: String,
+    pub b_label: String,
+    /// Ascending.
+    pub levels: Vec<VerdictAt>,
+    /// Whether the first is shown to be FASTER at some levels and SLOWER at others.
+    pub crosses: bool,
+    /// That in a sentence without a full stop.
+    pub words: String,
+}
+
+/// A verdict at a level.
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct VerdictAt {
+    /// Bytes, percent, or a number of things.
+    pub value: u64,
+    /// As it is shown: `64 KiB`.
+    pub text: String,
+    /// What is said of the first contender; absent where the two were not compared. A difference
+    /// that is of the machine is none.
+    pub verdict: Option<Verdict>,
+    /// Value of the first ÷ value of the second, with its interval.
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
 }
 
 /// What it would still take to decide.

@@ -43,6 +43,7 @@ mod loop_frozen;
 mod loop_io_errors;
 mod loop_levels;
 mod loop_measuring;
+mod loop_parameters;
 mod loop_programs;
 mod loop_programs_articles;
 mod loop_programs_bad;

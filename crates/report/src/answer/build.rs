@@ -3,6 +3,7 @@
 
 use super::cautions::{cautions, not_run_groups};
 use super::course::{course, device_words, elapsed_ns, scope};
+use super::crossings::crossings_sentence;
 use super::model::{Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Mark};
 use super::safety::{safety_not_run, safety_sentences};
 use super::sentences::{sentences, undecided};
@@ -68,6 +69,7 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
     };
     answer.undecided = undecided(&answer);
     answer.sentences = sentences(&answer);
+    answer.sentences.extend(judged.and_then(crossings_sentence));
     answer.sentences.extend(judged.and_then(shares_sentence));
     answer.sentences.extend(safety_sentences(run, &answer));
     answer.not_run.extend(safety_not_run(run));
@@ -127,6 +129,7 @@ fn judged_rows(
             .collect();
         AnswerRow {
             workload: question.workload.clone(),
+            level_of: level_of(run, &question.workload),
             workload_title: question.workload_title.clone(),
             phase: question.phase.clone(),
             metric: question.metric,
@@ -138,6 +141,12 @@ fn judged_rows(
         }
     };
     verdicts.questions.iter().enumerate().map(row).collect()
+}
+
+/// The workload that the one of this name is a level of.
+fn level_of(run: &Run<'_>, name: &str) -> Option<String> {
+    let workload = run.header.plan.workloads.iter().find(|workload| workload.name == name)?;
+    workload.levels.as_ref().map(|levels| levels.workload.clone())
 }
 
 /// What programs do is not known.
@@ -249,6 +258,7 @@ fn plain_rows(run: &Run<'_>, columns: &[AnswerColumn]) -> Vec<AnswerRow> {
     let clock = run.study.compared_clock;
     let row = |table: &PhaseTable| AnswerRow {
         workload: table.workload.clone(),
+        level_of: level_of(run, &table.workload),
         workload_title: table.workload_title.clone(),
         phase: table.phase.clone(),
         metric: Metric::Time,

@@ -1,5 +1,5 @@
 //! The answer of a RUN, on one screen: plain data (`model`), what it is made from (`build`), its
-//! sentences (`sentences`, `cautions`), and how a terminal shows it (`text`, `grid`).
+//! sentences (`sentences`, `crossings`, `cautions`), and how a terminal shows it (`text`, `grid`).
 //!
 //! One model for the terminal, the page and JSON: who says "faster" says it by the same figures
 //! everywhere. Nothing is decided here, and nothing here is computed that the verdicts have.
@@ -7,6 +7,7 @@
 mod build;
 mod cautions;
 mod course;
+mod crossings;
 mod grid;
 mod model;
 pub(crate) mod safety;

@@ -111,6 +111,9 @@ pub struct AnswerColumn {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerRow {
     pub workload: String,
+    /// The workload that this one is a level of, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_of: Option<String>,
     /// Its title.
     pub workload_title: String,
     pub phase: String,

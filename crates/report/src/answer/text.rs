@@ -19,6 +19,8 @@ use fsarena_model::verdict::Metric;
 const SCREEN: usize = 40;
 /// Lines that it takes at most.
 const TWO_SCREENS: usize = 60;
+/// Levels of one workload that have a line each; more are counted in one line.
+const LEVELS: usize = 4;
 /// What is to be minded, at least and at most where there is more; the rest is counted.
 const CAUTIONS: usize = 3;
 const MOST_CAUTIONS: usize = 6;
@@ -145,12 +147,13 @@ impl Screen<'_> {
         if self.answer.columns.len() < 2 {
             return (draw(&self.alone(title, rows)), false);
         }
-        let upright = self.upright(title.clone(), rows);
+        let lines = lines(rows);
+        let upright = self.upright(title.clone(), &lines);
         let drawn = upright.draw(self.width, usize::MAX, self.style.colour);
         if drawn.height <= SCREEN.min(most) {
             return (drawn, false);
         }
-        let turned = draw(&self.turned(title, rows));
+        let turned = draw(&self.turned(title, &lines));
         let is_whole = turned.hidden_lines + turned.hidden_columns == 0;
         let upright = draw(&upright);
         let is_shorter = turned.height < drawn.height;
@@ -161,28 +164,49 @@ impl Screen<'_> {
     }
 
     /// A line a question, a column a contender.
-    fn upright(&self, title: String, rows: &[&AnswerRow]) -> Grid {
+    fn upright(&self, title: String, lines: &[Line<'_>]) -> Grid {
+        let columns = 0..self.answer.columns.len();
+        let cells = |line: &Line<'_>| columns.clone().map(|at| self.summary(line, at)).collect();
         Grid {
             title,
-            lines: self.names(rows),
+            lines: self.names(lines),
             columns: self.labels(),
-            cells: rows
-                .iter()
-                .map(|row| row.cells.iter().map(|cell| self.piece(row, cell)).collect())
-                .collect(),
+            cells: lines.iter().map(cells).collect(),
         }
     }
 
     /// A line a contender, a column a question.
-    fn turned(&self, title: String, rows: &[&AnswerRow]) -> Grid {
-        let column = |at: usize| rows.iter().map(move |row| self.piece(row, &row.cells[at]));
-        let name = |row: &&AnswerRow| self.plain(&format!("{} {}", row.workload, row.phase));
+    fn turned(&self, title: String, lines: &[Line<'_>]) -> Grid {
+        let column = |at: usize| lines.iter().map(move |line| self.summary(line, at));
+        let name = |line: &Line<'_>| self.plain(&format!("{} {}", line.name, line.phase));
         Grid {
             title,
             lines: self.labels(),
-            columns: rows.iter().map(name).collect(),
+            columns: lines.iter().map(name).collect(),
             cells: (0..self.answer.columns.len()).map(|at| column(at).collect()).collect(),
         }
+    }
+
+    /// A contender in a line: its cell, or of many levels how often it is what.
+    fn summary(&self, line: &Line<'_>, column: usize) -> Piece {
+        if let [row] = line.rows.as_slice() {
+            return self.piece(row, &row.cells[column]);
+        }
+        let count = |is_it: fn(&AnswerCell) -> bool| {
+            line.rows.iter().filter(|row| is_it(&row.cells[column])).count()
+        };
+        let counts = [
+            (count(|cell| cell.mark == Mark::Faster && cell.machine_effect.is_none()), "▼"),
+            (count(|cell| cell.mark == Mark::Slower && cell.machine_effect.is_none()), "▲"),
+            (count(|cell| cell.machine_effect.is_some()), "*"),
+            (count(|cell| cell.mark == Mark::Same), "="),
+            (count(|cell| cell.mark == Mark::Unknown), "?"),
+            (count(|cell| cell.mark == Mark::NotCompared), "~"),
+            (count(|cell| cell.mark == Mark::Missing), "-"),
+        ];
+        let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+        let text: Vec<String> = counts.map(|(number, mark)| format!("{number} {mark}")).collect();
+        Piece { text: self.plain(&text.join("  ")), tone: Tone::Plain }
     }
 
     /// One contender: its medians and how far its values lie apart.
@@ -203,7 +227,7 @@ impl Screen<'_> {
         let heads = ["least", "most", "n"].map(str::to_owned);
         Grid {
             title,
-            lines: self.names(rows),
+            lines: self.names(&rows.iter().map(|row| Line::from_row(row)).collect::<Vec<_>>()),
             columns: std::iter::once(label).chain(heads).collect(),
             cells: rows.iter().map(cells).collect(),
         }
@@ -214,15 +238,15 @@ impl Screen<'_> {
     }
 
     /// Workload and phase, the workload once.
-    fn names(&self, rows: &[&AnswerRow]) -> Vec<String> {
-        let widest = rows.iter().map(|row| width_of(&self.plain(&row.workload))).max().unwrap_or(0);
-        let name = |(at, row): (usize, &&AnswerRow)| {
-            let is_new = at == 0 || rows[at - 1].workload != row.workload;
-            let workload = if is_new { self.plain(&row.workload) } else { String::new() };
+    fn names(&self, lines: &[Line<'_>]) -> Vec<String> {
+        let widest = lines.iter().map(|line| width_of(&self.plain(&line.name))).max().unwrap_or(0);
+        let name = |(at, line): (usize, &Line<'_>)| {
+            let is_new = at == 0 || lines[at - 1].name != line.name;
+            let workload = if is_new { self.plain(&line.name) } else { String::new() };
             let gap = " ".repeat(widest - width_of(&workload) + 1);
-            format!("{workload}{gap}{}", self.plain(&row.phase))
+            format!("{workload}{gap}{}", self.plain(line.phase))
         };
-        rows.iter().enumerate().map(name).collect()
+        lines.iter().enumerate().map(name).collect()
     }
 
     fn piece(&self, row: &AnswerRow, cell: &AnswerCell) -> Piece {
@@ -347,6 +371,41 @@ impl Screen<'_> {
             _ => format!("{page}   {all}\n"),
         }
     }
+}
+
+/// A line of the matrix: a row, or those of a phase at many levels.
+struct Line<'a> {
+    name: String,
+    phase: &'a str,
+    rows: Vec<&'a AnswerRow>,
+}
+
+impl<'a> Line<'a> {
+    fn from_row(row: &'a AnswerRow) -> Self {
+        Self { name: row.workload.clone(), phase: &row.phase, rows: vec![row] }
+    }
+}
+
+/// The lines of rows: those of one phase at more than [`LEVELS`] levels of a workload are one.
+fn lines<'a>(rows: &[&'a AnswerRow]) -> Vec<Line<'a>> {
+    let own = |row: &'a AnswerRow| -> Vec<&'a AnswerRow> {
+        let Some(workload) = &row.level_of else { return vec![row] };
+        let is_level =
+            |one: &&&AnswerRow| one.level_of.as_ref() == Some(workload) && one.phase == row.phase;
+        rows.iter().filter(is_level).copied().collect()
+    };
+    let mut all: Vec<Line<'a>> = Vec::new();
+    for row in rows {
+        let levels = own(row);
+        if levels.len() <= LEVELS {
+            all.push(Line::from_row(row));
+        } else if std::ptr::eq(levels[0], *row) {
+            let workload = row.level_of.as_deref().unwrap_or_default();
+            let name = format!("{workload}, {} levels", levels.len());
+            all.push(Line { name, phase: &row.phase, rows: levels });
+        }
+    }
+    all
 }
 
 /// Above a matrix: the figure in plain words.

@@ -9,6 +9,7 @@ mod bytes;
 mod cycles;
 mod fairness;
 mod matrix;
+mod parameters;
 mod question;
 mod safety;
 mod scaling;
@@ -59,7 +60,7 @@ const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> Se
 const APPENDIX: &str = "Appendix: every value, how this is read, how to do it again";
 
 /// All sections, in their order.
-static SECTIONS: [SectionKind; 19] = [
+static SECTIONS: [SectionKind; 20] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
@@ -71,6 +72,7 @@ static SECTIONS: [SectionKind; 19] = [
     kind(TEXT, "notes", "Notes", |context| notes::section(context.run.study)),
     kind(PAGE | TEXT | MARKDOWN, "sweeps", "Response curves", sweeps::build),
     kind(PAGE | TEXT | MARKDOWN, "scaling", "Scaling", scaling::build),
+    kind(PAGE | TEXT | MARKDOWN, "parameters", "Over levels", parameters::build),
     kind(PAGE | TEXT | MARKDOWN, "cycles", "Cycles", cycles::build),
     kind(PAGE | TEXT | MARKDOWN, "bytes", "Where the bytes went", bytes::build),
     kind(MARKDOWN, "notes", "Notes", |context| notes::section(context.run.study)),

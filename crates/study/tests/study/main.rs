@@ -7,6 +7,7 @@ mod compare;
 mod cycles;
 mod fairness;
 mod history;
+mod parameters;
 mod programs;
 mod scaling;
 mod study;

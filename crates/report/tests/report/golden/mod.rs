@@ -7,6 +7,7 @@ mod engine;
 mod forest;
 mod history;
 mod markdown;
+mod parameters;
 mod periodic;
 mod plan;
 mod programs;

@@ -129,6 +129,7 @@ pub(crate) fn verdicts(questions: Vec<QuestionView>) -> Verdicts {
         stop: Some(Stop { blocks: 8, why: StopWhy::Decided }),
         headline: Some(0),
         questions,
+        along: Vec::new(),
         suite: None,
         agrees_with_stored_looks: Some(true),
     }
