@@ -13,6 +13,7 @@ pub mod cache;
 pub mod claim;
 mod device_events;
 mod device_lock;
+pub mod extents;
 mod fiemap;
 pub mod format;
 pub mod frozen;

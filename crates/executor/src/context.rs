@@ -145,6 +145,10 @@ impl Trial<'_> {
     pub(crate) fn mount(&mut self) -> Result<(), StepError> {
         if self.fs.mount(&mut self.record.filesystem)? {
             self.record.notices.extend(self.fs.compare_with_prediction());
+            // What it had set aside behind files of its age is free again.
+            if let (Some(age), Some((total, used))) = (&mut self.record.age, self.fs.space_used()) {
+                (age.total_bytes, age.used_bytes) = (total, used);
+            }
             self.explain_syncfs();
             let (root, period_ns) = (self.fs.work_root()?, self.spec.sample_period_ns);
             self.clients = Clients::start(&self.spec.hosts, (&root, period_ns), self.stop)?;

@@ -10,6 +10,8 @@ use fsarena_model::work::{OpError, Phase, WorkerSays};
 pub(crate) enum StepError {
     /// What went wrong and what to do.
     Failed { error: String, remedy: Option<String> },
+    /// This file system cannot do what is asked for, and nothing went wrong.
+    NotRun { reason: String },
     /// A stop was asked for.
     Stopped,
 }
@@ -36,7 +38,7 @@ impl From<WorkerFailure> for StepError {
                 Self::Failed { error, remedy } => {
                     Self::Failed { error: format!("rank {rank} on {host}: {error}"), remedy }
                 }
-                Self::Stopped => Self::Stopped,
+                other => other,
             },
             WorkerFailure::Refused(reason) => {
                 let remedy = remedy_in(&reason).map(str::to_owned);

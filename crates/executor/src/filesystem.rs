@@ -79,6 +79,12 @@ impl<'a> TestedFs<'a> {
         Ok(is_first)
     }
 
+    /// Mounts it for what happens before its first mount; that is not taken for the first.
+    pub(crate) fn mount_for_age(&self) -> Result<Mounted, StepError> {
+        let formatted = self.formatted.as_ref().ok_or_else(|| out_of_order("age", "reset"))?;
+        Ok(mount::mount(formatted, &self.spec.scratch_dir.join("mnt"))?)
+    }
+
     /// Whether it is mounted now.
     pub(crate) fn is_mounted(&self) -> bool {
         self.mounted.is_some()
@@ -171,7 +177,7 @@ impl<'a> TestedFs<'a> {
     }
 
     /// Capacity and use of the mounted file system by statvfs(3), bytes.
-    fn space_used(&self) -> Option<(u64, u64)> {
+    pub(crate) fn space_used(&self) -> Option<(u64, u64)> {
         let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
         let total = stat.f_blocks.saturating_mul(stat.f_frsize);
         Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))

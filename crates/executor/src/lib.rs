@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod age;
 mod agent;
 pub mod cgroup;
 mod clients;

@@ -109,6 +109,7 @@ impl Trial<'_> {
             match done {
                 Ok(()) => {}
                 Err(StepError::Stopped) => return Outcome::Interrupted,
+                Err(StepError::NotRun { reason }) => return Outcome::NotRun { reason },
                 Err(StepError::Failed { .. }) if self.stop.asked() => return Outcome::Interrupted,
                 Err(StepError::Failed { mut error, remedy }) => {
                     if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
@@ -130,6 +131,7 @@ impl Trial<'_> {
         match step {
             Step::Condition => self.condition(),
             Step::Reset => self.reset(),
+            Step::Age { age } => self.age(age),
             Step::Mount => self.mount(),
             Step::MakeDirs => self.run_task(Task::MakeDirs),
             Step::Stage => self.stage(),

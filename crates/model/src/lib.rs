@@ -42,6 +42,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 pub mod account;
+pub mod age;
 pub mod braces;
 pub mod capacity;
 pub mod client;

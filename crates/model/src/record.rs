@@ -2,6 +2,7 @@
 //! later and never stored in it.
 
 use crate::account::AccountRecord;
+use crate::age::AgeRecord;
 use crate::client::ClientRecord;
 pub use crate::clock::{Clock, Clocks, Drained};
 use crate::cycle::CyclesRecord;
@@ -50,6 +51,9 @@ pub struct TrialRecord {
     pub device: BTreeMap<String, String>,
     /// What the SSD policy did before mkfs.
     pub conditioning: Option<Conditioning>,
+    /// What ageing did before the work; absent where the file system was fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<AgeRecord>,
     /// Timed phases, in order.
     pub phases: Vec<PhaseRecord>,
     /// Space after the last phase.
@@ -99,6 +103,7 @@ impl TrialRecord {
             filesystem: Effective::default(),
             device: BTreeMap::new(),
             conditioning: None,
+            age: None,
             phases: Vec::new(),
             space: None,
             unmount_ns: None,

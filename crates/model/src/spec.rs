@@ -1,5 +1,6 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
+use crate::age::Age;
 use crate::capacity::Predicted;
 use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
@@ -270,6 +271,11 @@ pub enum Step {
     Condition,
     /// Wipe, mkfs with every option explicit, read features back.
     Reset,
+    /// Fill and fragment the file system that was just made; it is not mounted before and after.
+    Age {
+        /// How.
+        age: Age,
+    },
     /// Mount and read the effective options back.
     Mount,
     /// Make the directories of the dataset; not measured.

@@ -12,9 +12,11 @@
 use crate::artifacts::{BLOCK_BYTES, peak_bytes, peak_entries};
 use crate::files::Rules;
 use crate::steps::is_null;
+use fsarena_model::age::{AGE_BLOCK_BYTES, Age, DIRECTORIES, SYNC_BYTES};
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::cycle::{Cycle, Load};
+use fsarena_model::factor;
 use fsarena_model::op::Rewrites;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
@@ -54,10 +56,18 @@ pub(crate) fn too_small(
     less: &str,
     rules: &dyn Rules,
 ) -> Option<(String, String)> {
-    let needs = needs(workload, capacity);
+    let aged = aged_needs(levels, capacity);
+    let own = needs(workload, capacity);
+    let needs = Needs {
+        bytes: own.bytes.saturating_add(aged.map_or(0, |aged| aged.bytes)),
+        inodes: own.inodes.saturating_add(aged.map_or(0, |aged| aged.inodes)),
+    };
     let device = levels.device.size_bytes()?;
     let place = format!("{} on {}", levels.fs, levels.device.written());
     let name = &workload.name;
+    if let Some(aged) = aged.filter(|_| is_short(capacity, needs)) {
+        return Some(too_small_for_age(levels, capacity, (aged, own), name));
+    }
     if let Some(inodes) = capacity.predicted.inodes.filter(|inodes| *inodes < needs.inodes) {
         let what =
             format!("{place} will have {inodes} free inodes, and {name:?} needs {}", needs.inodes);
@@ -68,7 +78,7 @@ pub(crate) fn too_small(
         };
         return Some((what, remedy));
     }
-    let free = capacity.predicted.free_bytes.saturating_add(capacity.kept_for_root_bytes);
+    let free = room_bytes(capacity);
     (free < needs.bytes).then(|| {
         let what = format!(
             "{place} will have {} free, and {name:?} needs {} in units of {}",
@@ -79,6 +89,63 @@ pub(crate) fn too_small(
         let larger = enough(device, free, needs.bytes);
         (what, format!("use a device of {larger} or more, or {less}"))
     })
+}
+
+/// Whether there is too little room, or there are too few inodes.
+fn is_short(capacity: &Capacity, needs: Needs) -> bool {
+    room_bytes(capacity) < needs.bytes
+        || capacity.predicted.inodes.is_some_and(|inodes| inodes < needs.inodes)
+}
+
+/// The room that root has.
+fn room_bytes(capacity: &Capacity) -> u64 {
+    capacity.predicted.free_bytes.saturating_add(capacity.kept_for_root_bytes)
+}
+
+/// What an age takes, where contenders have one: files of the share in units of the file system,
+/// inodes, 2 % for what is freed and not yet to be had, and where all that is written over moves
+/// as much more as is written between two syncs.
+pub(crate) fn aged_needs(levels: &Levels, capacity: &Capacity) -> Option<Needs> {
+    let age = factor::age(levels)?;
+    let device = levels.device.size_bytes()?;
+    let files = age.expected_files(device);
+    let rounding = capacity.unit_bytes.saturating_sub(AGE_BLOCK_BYTES);
+    let each = rounding.saturating_add(capacity.inode_bytes);
+    let moved = if capacity.moves_on_write { SYNC_BYTES + Age::largest_bytes(device) } else { 0 };
+    let bytes = u128::from(age.fill_bytes(device)) + u128::from(files) * u128::from(each);
+    // A tenth more files than expected.
+    let inodes = files.saturating_add(files / 10).saturating_add(DIRECTORIES + 1);
+    Some(Needs { bytes: with_rest(bytes).saturating_add(moved), inodes })
+}
+
+/// The sentence for a device that is too small for its age beside a workload.
+fn too_small_for_age(
+    levels: &Levels,
+    capacity: &Capacity,
+    (aged, own): (Needs, Needs),
+    name: &str,
+) -> (String, String) {
+    let place = format!("{} on {}", levels.fs, levels.device.written());
+    let level = levels.factors.get(factor::AGE).map_or("", String::as_str);
+    let free = room_bytes(capacity);
+    if free >= aged.bytes.saturating_add(own.bytes) {
+        let inodes = capacity.predicted.inodes.unwrap_or(0);
+        let what = format!(
+            "{place} will have {inodes} free inodes, its age {level} takes about {}, and {name:?} \
+             needs {}",
+            aged.inodes, own.inodes
+        );
+        return (what, "use a larger size= of files, or a smaller share".to_owned());
+    }
+    let what = format!(
+        "{place} will have {} free, its age {level} takes {}, and {name:?} needs {}",
+        Bytes(free),
+        Bytes(aged.bytes),
+        Bytes(own.bytes)
+    );
+    let remedy = "use a smaller share, a larger device (of which metadata take a smaller part), or \
+                  --scale below 1";
+    (what, remedy.to_owned())
 }
 
 /// A size of the device at which there will be enough, where room grows with it.

@@ -138,6 +138,8 @@ fn obstacle(
         if let Some((what, remedy)) = too_small(workload, levels, &capacity, less, rules) {
             return Some(Obstacle { reason: format!("{what}; {remedy}"), what, remedy });
         }
+    } else if let Some(obstacle) = age_obstacle(workload, needed, levels) {
+        return Some(obstacle);
     } else if size.is_some_and(|size| size < needed) {
         let mib = size_text(needed.div_ceil(1 << 20).saturating_mul(1 << 20));
         return Some(Obstacle::new(
@@ -182,6 +184,48 @@ fn obstacle(
     })
 }
 
+/// Where it is not known how a file system allocates its room: why it cannot have its age and the
+/// workload.
+fn age_obstacle(workload: &Workload, needed: u64, levels: &Levels) -> Option<Obstacle> {
+    let age = factor::age(levels)?;
+    let size = levels.device.size_bytes()?;
+    let aged = with_rest(u128::from(age.fill_bytes(size)));
+    (size < aged.saturating_add(needed)).then(|| {
+        let what = format!(
+            "{} is too small for the age {} of {}, which takes {}, and {:?}, which needs {}",
+            levels.device.written(),
+            levels.factors.get(factor::AGE).map_or("", String::as_str),
+            levels.fs,
+            Bytes(aged),
+            workload.name,
+            Bytes(needed)
+        );
+        Obstacle::new(what, "use a smaller share, or a larger device".to_owned())
+    })
+}
+
+/// Refuses a level of age that no contender can have beside any workload.
+fn reject_impossible_age(
+    experiment: &Experiment,
+    contenders: &[Contender],
+    obstacles: &[Vec<Option<Obstacle>>],
+) -> Result<(), PlanError> {
+    let Some(factor) = factor::find(factor::AGE) else { return Ok(()) };
+    for level in experiment.factors.axis(factor) {
+        let is_own = |contender: &Contender| factor.get(&contender.levels) == level.value;
+        let own: Vec<usize> =
+            (0..contenders.len()).filter(|&index| is_own(&contenders[index])).collect();
+        let of_own = || own.iter().flat_map(|&index| obstacles.iter().map(move |row| &row[index]));
+        if level.value == factor.default_level() || !of_own().all(Option::is_some) {
+            continue;
+        }
+        if let Some(first) = of_own().flatten().next() {
+            return Err(PlanError::new(&level.place, &first.what, &first.remedy));
+        }
+    }
+    Ok(())
+}
+
 /// Why calls that are to go past the page cache would not on this file system.
 fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
     if !workload.phases.iter().any(|phase| phase.io.direct) {
@@ -200,10 +244,14 @@ pub(crate) fn check_capacity(
     not_run: &mut Vec<NotRun>,
 ) -> Result<(), PlanError> {
     check_some_copy(experiment, workloads)?;
-    for (number, workload) in workloads.iter().enumerate() {
+    let of_workload = |workload: &Workload| -> Vec<Option<Obstacle>> {
         let needed = needed_bytes(workload);
         let against = |contender: &Contender| obstacle(workload, needed, &contender.levels, rules);
-        let obstacles: Vec<_> = contenders.iter().map(against).collect();
+        contenders.iter().map(against).collect()
+    };
+    let all: Vec<Vec<Option<Obstacle>>> = workloads.iter().map(of_workload).collect();
+    reject_impossible_age(experiment, contenders, &all)?;
+    for ((number, workload), obstacles) in workloads.iter().enumerate().zip(all) {
         reject_impossible(experiment, contenders, &obstacles)?;
         for (contender, obstacle) in obstacles.into_iter().enumerate() {
             let levels = &contenders[contender].levels;

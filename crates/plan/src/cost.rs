@@ -5,9 +5,10 @@
 //! any, else from a calibration the caller made, else from assumptions that are stated as such: a
 //! file system in memory says nothing about the same one on a disk. Bytes follow from the datasets:
 //! data in blocks of 4 KiB, [`METADATA_BYTES_PER_FILE`], what is written over and appended,
-//! [`FSYNC_BYTES`] for each fsync, [`mkfs_bytes`] for making the file system, and
-//! [`conditioning_bytes`] for the device before it. Of real work: the source, where it is put
-//! there, and all that phases make; copies that share blocks are counted as if they did not, and
+//! [`FSYNC_BYTES`] for each fsync, [`mkfs_bytes`] for making the file system,
+//! [`conditioning_bytes`] for the device before it, and [`age_bytes`] for what ages it. Of real
+//! work: the source, where it is put there, and all that phases make; copies that share blocks are
+//! counted as if they did not, and
 //! what a command writes is not known. Its time is always assumed.
 //!
 //! Where a RUN ends as soon as all is decided, figures are of all blocks up to the cap, and
@@ -22,8 +23,10 @@ pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 use crate::artifacts::stage_bytes;
 use crate::ranks::at_levels;
 use crate::steps::steps;
+use fsarena_model::age::Age;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::factor;
 use fsarena_model::io::Backend;
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
@@ -76,6 +79,24 @@ fn conditioning_ns(levels: &Levels) -> f64 {
     (all - rounds) as f64 * FILL_NS_PER_BYTE + rounds as f64 * ROUND_NS_PER_BYTE
 }
 
+/// Time of a byte that ageing writes, and of each of its operations, at the speed of a slow SSD.
+const AGE_NS_PER_BYTE: f64 = 3.0;
+const AGE_NS_PER_OP: f64 = 50_000.0;
+
+/// Bytes that ageing writes before one trial: the fill, and the churn up to its limit.
+#[must_use]
+pub fn age_bytes(levels: &Levels) -> u64 {
+    let of = |(age, size): (Age, u64)| age.fill_bytes(size).saturating_add(age.churn_bytes(size));
+    factor::age(levels).zip(levels.device.size_bytes()).map_or(0, of)
+}
+
+/// Time of the ageing; of each file it makes there is an operation, and half as many more.
+fn age_ns(levels: &Levels) -> f64 {
+    let Some((age, size)) = factor::age(levels).zip(levels.device.size_bytes()) else { return 0.0 };
+    let operations = age.expected_files(size) as f64 * (1.0 + 1.5 * age.churn);
+    age_bytes(levels) as f64 * AGE_NS_PER_BYTE + operations * AGE_NS_PER_OP
+}
+
 /// Cost of an op.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct OpCost {
@@ -101,7 +122,8 @@ pub struct CostBasis {
     pub image_ns_per_byte: Option<f64>,
     /// Length of a trial around its work (mkfs, mount, directories, settle, chill, drain,
     /// teardown), measured in earlier RUNs, ns; by name of the file system and what it lay on.
-    /// Neither timed phases nor the steps prepare and verify are in it: these are added apart.
+    /// Neither timed phases nor the steps age, prepare and verify are in it: these are added
+    /// apart.
     pub trial_overheads_ns: HashMap<(String, String), f64>,
     /// Guests that are side by side, at least one.
     pub guests_at_once: u64,
@@ -346,6 +368,7 @@ fn row(
                 let (ns, source) = phase_cost(basis, levels, (workload, sums), phase);
                 (ns + around_ns + levels.handicap_ns as f64, source)
             }
+            Step::Age { .. } => (age_ns(levels), CostSource::Assumed),
             Step::Prepare { phase } => phase_cost(basis, levels, (workload, sums), phase),
             Step::Stage => {
                 (sums.jobs.as_ref().map_or(0.0, |jobs| jobs.put_ns), CostSource::Assumed)
@@ -366,7 +389,9 @@ fn row(
     let device_bytes = levels.device.size_bytes().filter(|_| levels.has_own_device());
     let mkfs = device_bytes.map_or(0, mkfs_bytes);
     let conditioning_bytes = conditioning_bytes(levels);
-    let written = sums.written_bytes.saturating_add(mkfs).saturating_add(conditioning_bytes);
+    let written = [sums.written_bytes, mkfs, conditioning_bytes, age_bytes(levels)]
+        .into_iter()
+        .fold(0, u64::saturating_add);
     let (least_blocks, most_blocks) = blocks(plan);
     let trials = |blocks: u32| {
         let of_row = |slot: &&Slot| (slot.contender, slot.workload) == (contender, number);

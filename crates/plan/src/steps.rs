@@ -4,6 +4,7 @@ use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::cycle::Cycle;
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::factor;
 use fsarena_model::io::Backend;
 use fsarena_model::job::{JobKind, SourcePlace};
 use fsarena_model::op::Op;
@@ -41,6 +42,8 @@ fn needs_dirs(workload: &Workload) -> bool {
 
 /// The steps of one trial.
 ///
+/// A file system that is to have an age gets it right after it was made, before its first mount.
+///
 /// Directories are made first, unless the first phase makes them; then the files, where the first
 /// phase needs them. fio lays the files that a phase needs out itself: the same phase, untimed,
 /// is before it. So it is with what the second load during cycles works on.
@@ -68,7 +71,9 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     if levels.ssd != SsdPolicy::None {
         steps.push(Step::Condition);
     }
-    steps.extend([Step::Reset, Step::Mount]);
+    steps.push(Step::Reset);
+    steps.extend(factor::age(levels).map(|age| Step::Age { age }));
+    steps.push(Step::Mount);
     if needs_dirs(workload) {
         steps.push(Step::MakeDirs);
     }

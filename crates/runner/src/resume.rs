@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const FAILURES_MAX: u32 = 2;
 
 /// Steps that fail the same way every time.
-const SET_UP: [&str; 5] = ["condition", "reset", "mount", "make-dirs", "stage"];
+const SET_UP: [&str; 6] = ["condition", "reset", "age", "mount", "make-dirs", "stage"];
 
 /// Share by which the memory of one machine may differ between boots: the kernel keeps a different
 /// amount for itself.

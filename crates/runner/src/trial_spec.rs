@@ -11,6 +11,10 @@ use fsarena_model::spec::{RankHost, TargetSpec, TrialKey, TrialSpec, Under};
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
+    // Of a fresh one.
+    if factor::age(levels).is_some() {
+        return None;
+    }
     let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
     Some(driver.capacity(&levels.fs, levels.device.size_bytes()?)?.predicted)
 }

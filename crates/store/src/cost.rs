@@ -117,7 +117,7 @@ impl Store {
                  SELECT contender.fs, contender.device, trial.elapsed_ns -
                  coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0) -
                  coalesce((SELECT sum(elapsed_ns) FROM step WHERE trial_id = trial.id
-                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0) {LATEST}",
+                 AND step IN ('age', 'prepare', 'stage', 'hook', 'verify')), 0) {LATEST}",
                 view("phase"),
                 view("step")
             ))?

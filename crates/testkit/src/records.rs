@@ -1,12 +1,14 @@
 //! Hand-made plans and records with round figures, so that expected values can be worked out on
 //! paper.
 
+mod ages;
 mod cycles;
 mod jobs;
 mod levels;
 mod ranks;
 
 pub use crate::SECOND_NS;
+pub use ages::{aged, in_ages};
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
 pub use levels::over_block_sizes;
@@ -295,6 +297,7 @@ pub fn record(header: &RunHeader, sequence: u32) -> TrialRecord {
         },
         device: BTreeMap::from([("logical_sector_bytes".to_owned(), "512".to_owned())]),
         conditioning: None,
+        age: None,
         phases,
         space: Some(Space {
             total_bytes: 1 << 30,

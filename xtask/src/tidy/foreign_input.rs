@@ -98,6 +98,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("metrics/src/read_file.rs", "counters"),
     ("metrics/src/sources.rs", "counters"),
     ("metrics/src/stat.rs", "counters"),
+    ("model/src/factor/age.rs", "level"),
     ("model/src/factor/descriptor.rs", "level"),
     ("model/src/factor/device.rs", "level"),
     ("model/src/factor/host.rs", "level"),

@@ -8,6 +8,7 @@
 //!
 //! Nothing here opens a file or asks the kernel.
 
+mod age;
 mod descriptor;
 mod device;
 mod host;
@@ -16,6 +17,7 @@ mod level;
 mod ranks;
 mod work;
 
+pub use age::{AGE, age};
 pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, Target};
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
@@ -31,6 +33,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &host::Caches,
     &device::DiscardPolicy,
     &device::Conditioning,
+    &age::AgeOfFiles,
     &device::Scheduler,
     &device::ReadAhead,
     &device::WriteCachePolicy,

@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 85] = [
+const KEYS: [&str; 86] = [
     "schema",
     "name",
     "title",
@@ -122,6 +122,7 @@ const KEYS: [&str; 85] = [
     "scheduler",
     "read_ahead",
     "write_cache",
+    "age",
     "reflink",
     "dataset",
     "source",

@@ -3,6 +3,7 @@
 //! Here: identities of contenders that are stored; neither the way levels are represented nor
 //! another factor may change one.
 
+mod ages;
 mod cost;
 mod cycles;
 mod errors;
