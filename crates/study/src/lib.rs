@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+mod ageing;
 mod clients;
 mod contenders;
 mod course;
@@ -38,6 +39,7 @@ mod workers;
 mod workloads;
 
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
+pub use ageing::{AgeRow, AgeingRatio, AgeingView};
 pub use clients::ClientView;
 pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};

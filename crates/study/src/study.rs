@@ -1,6 +1,7 @@
 //! The study of one RUN: all views of its plan and records together.
 
 use crate::account::{self, AccountView};
+use crate::ageing::{self, AgeRow, AgeingView};
 use crate::cycles::{self, CyclesView};
 use crate::device::{self, ConditioningRow, QueueRow};
 use crate::notes::{self, FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
@@ -35,6 +36,9 @@ pub struct Study {
     pub devices: Vec<String>,
     /// What the SSD policies did before mkfs.
     pub conditioning: Vec<ConditioningRow>,
+    /// In what state aged contenders were before the work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ages: Vec<AgeRow>,
     /// How queues and kernel were set.
     pub queues: Vec<QueueRow>,
     /// Uninterrupted pieces that it was done in; 0 where that is not stored.
@@ -75,6 +79,9 @@ pub struct Study {
     /// Workloads that differ in one parameter alone: one entry a line of levels and phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<ParameterCurves>,
+    /// Contenders that are aged beside the same ones fresh: one view a phase.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ageing: Vec<AgeingView>,
     /// What programs cost compared with the engine doing the same.
     pub tool_overheads: Vec<ToolOverhead>,
     /// Programs that did the work, as they were found; each version and path once.
@@ -115,6 +122,7 @@ pub fn study(
         machine: machine_line(&header.host),
         devices: device::lines(plan, records),
         conditioning: device::conditioning(plan, records),
+        ages: ageing::rows(plan, records),
         queues: device::queues(plan, records),
         sessions: sessions.len(),
         boots: boots.len(),
@@ -131,6 +139,7 @@ pub fn study(
         sweeps: sweep::views(plan, records),
         scaling: scaling::views(plan, records),
         parameters: parameters::views(plan, records),
+        ageing: ageing::views(plan, records),
         tool_overheads: programs::tool_overheads(plan, &tables),
         programs: programs::used(plan, records),
         tables,

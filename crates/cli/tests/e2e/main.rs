@@ -27,6 +27,7 @@ mod fuse_external;
 mod history;
 mod kernel;
 mod loop_account;
+mod loop_age;
 mod loop_alone_memory_devices;
 mod loop_alone_queue;
 mod loop_alone_watch;

@@ -3,6 +3,7 @@
 //! A new section is a file here and a line in [`SECTIONS`]; `show`, Markdown and the page loop over
 //! them.
 
+mod ageing;
 mod answer;
 mod appendix;
 mod bytes;
@@ -60,7 +61,7 @@ const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> Se
 const APPENDIX: &str = "Appendix: every value, how this is read, how to do it again";
 
 /// All sections, in their order.
-static SECTIONS: [SectionKind; 20] = [
+static SECTIONS: [SectionKind; 21] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
@@ -73,6 +74,7 @@ static SECTIONS: [SectionKind; 20] = [
     kind(PAGE | TEXT | MARKDOWN, "sweeps", "Response curves", sweeps::build),
     kind(PAGE | TEXT | MARKDOWN, "scaling", "Scaling", scaling::build),
     kind(PAGE | TEXT | MARKDOWN, "parameters", "Over levels", parameters::build),
+    kind(PAGE | TEXT | MARKDOWN, "ageing", "Fresh and aged", ageing::build),
     kind(PAGE | TEXT | MARKDOWN, "cycles", "Cycles", cycles::build),
     kind(PAGE | TEXT | MARKDOWN, "bytes", "Where the bytes went", bytes::build),
     kind(MARKDOWN, "notes", "Notes", |context| notes::section(context.run.study)),

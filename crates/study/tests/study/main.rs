@@ -3,6 +3,7 @@
 //! Here: views over phases of the whole engine and of real devices, from hand-made records.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+mod ageing;
 mod compare;
 mod cycles;
 mod fairness;

@@ -1,5 +1,6 @@
 //! Tables as they are shown, at 80 and 120 columns, over hand-made records.
 
+mod ageing;
 mod answer;
 mod article;
 mod devices;
