@@ -4,7 +4,7 @@ use crate::format::three;
 use crate::labels::row_label;
 use crate::table::{Cell, Column, Table};
 use fsarena_model::units::Nanos;
-use fsarena_study::PhaseTable;
+use fsarena_study::{OverTimeView, PhaseTable};
 
 /// How the table is read.
 pub(crate) const LEGEND: &str = "over time: of the periods of each trial, medians over trials; \
@@ -24,7 +24,7 @@ pub(crate) fn over_time_grid(table: &PhaseTable) -> Option<Table> {
         Column::figure("longest op"),
         Column::figure("at"),
         Column::figure("steady from"),
-        Column::figure("periods").optional(1),
+        Column::figure("periods"),
     ]);
     let time = |ns: u64| Cell::figure(Nanos(ns).to_string(), ns as f64);
     for row in &table.rows {
@@ -42,11 +42,16 @@ pub(crate) fn over_time_grid(table: &PhaseTable) -> Option<Table> {
                 view.steady_from_ns
                     .map(|own| (Nanos(own.median_ns).to_string(), own.median_ns as f64)),
             ),
-            Cell::figure(three(view.periods.median), view.periods.median),
+            Cell::figure(periods(view), view.periods.median),
         ]);
     }
     let period_ns = table.rows.iter().find_map(|row| Some(row.over_time.as_ref()?.period_ns))?;
     let (workload, phase) = (&table.workload, &table.phase);
     let caption = format!("{workload} / {phase}: over time, periods of {}", Nanos(period_ns));
     Some(grid.caption(caption).sortable())
+}
+
+/// How many there are, and how long each is: `512 × 10.0 s`.
+fn periods(view: &OverTimeView) -> String {
+    format!("{} \u{d7} {}", view.periods.median, Nanos(view.period_ns))
 }

@@ -118,7 +118,7 @@ pub fn change_points(
 ) -> Vec<ChangePoint> {
     let Some(series) = Series::new(logs, rule, floor) else { return Vec::new() };
     let mut found = Vec::new();
-    let mut open = vec![0..logs.len()];
+    let mut open: Vec<_> = std::iter::once(0..logs.len()).collect();
     while let Some(stretch) = open.pop() {
         if let Some(change) = series.best(&stretch, positions) {
             open.extend([stretch.start..change.at, change.at..stretch.end]);

@@ -128,7 +128,9 @@ fn questions(text: &str, workload: &str, headers: &[&RunHeader]) -> Result<Vec<Q
 
 /// The beginning of a day, or a time, in ns since 1970.
 fn since(text: &str) -> Result<u64> {
-    let day = || text.parse::<jiff::civil::Date>().ok().map(|day| format!("{day}T00:00Z"));
+    // What parses a date takes one with a time too, and drops the time.
+    let day = || jiff::civil::Date::strptime("%Y-%m-%d", text).ok();
+    let day = || day().map(|day| format!("{day}T00:00Z"));
     let time = text.parse::<jiff::Timestamp>().ok();
     let time = time.or_else(|| day()?.parse().ok());
     let ns = time.and_then(|time| u64::try_from(time.as_nanosecond()).ok());
