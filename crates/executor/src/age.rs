@@ -9,7 +9,7 @@ use crate::context::Trial;
 use crate::error::StepError;
 use crate::filesystem::notice;
 use crate::stop::Stop;
-use fsarena_devices::{TargetError, extents, settle};
+use fsarena_devices::extents;
 use fsarena_model::age::{
     AGE_BLOCK_BYTES, Age, AgeExtents, AgeOp, AgeRecord, AgeSequence, DIRECTORIES,
 };
@@ -154,7 +154,9 @@ impl<'a> Ageing<'a> {
                 self.where_room(|_| std::fs::remove_file(&path))
                     .map_err(|error| (format!("delete {}", path.display()), error))
             }
-            AgeOp::Sync => return self.sync(),
+            AgeOp::Sync => {
+                self.sync().map_err(|error| (format!("sync {}", self.root.display()), error))
+            }
             AgeOp::RoundEnd => return Ok(()),
         };
         done.map_err(|(what, error)| {
@@ -171,8 +173,9 @@ impl<'a> Ageing<'a> {
         })
     }
 
-    fn sync(&self) -> Result<(), StepError> {
-        settle::syncfs(&self.root).map_err(|error: TargetError| error.into())
+    /// What is allocated late may find only here that there is no room.
+    fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(File::open(&self.root)?)?)
     }
 
     fn write(
@@ -212,7 +215,7 @@ impl<'a> Ageing<'a> {
                 Err(error) if is_room(&error) && syncs < ROOM_SYNCS => {
                     syncs += 1;
                     self.room_retries += 1;
-                    settle::syncfs(&self.root).map_err(io::Error::other)?;
+                    self.sync()?;
                     std::thread::sleep(ROOM_PAUSE);
                 }
                 result => return result,
@@ -222,7 +225,7 @@ impl<'a> Ageing<'a> {
 
     /// Extents of the files that are there, after a sync.
     fn extents(&self, sequence: &AgeSequence) -> Result<Option<AgeExtents>, StepError> {
-        self.sync()?;
+        self.sync().map_err(|error| failed("sync", &self.root, &error))?;
         let mut files: Vec<(u64, u64)> = sequence.files().collect();
         files.sort_unstable();
         let step = files.len().div_ceil(FILES_LOOKED_AT).max(1);

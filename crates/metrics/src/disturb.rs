@@ -142,7 +142,8 @@ pub fn throttled(thermal: &ThermalRecord, phase: &str) -> Option<Notice> {
         format!("; the hottest sensor, {}, had {} °C", one.sensor, one.after_millidegrees / 1000)
     });
     let text = format!(
-        "phase {phase}: processors were slowed down for their heat {throttles} times{hottest}"
+        "phase {phase}: processors were slowed down for their heat at least {throttles} \
+         times{hottest}"
     );
     let remedy = "cool the machine, or let it rest between trials, and run it again";
     let measure = Some(throttles as f64);
@@ -271,7 +272,8 @@ mod tests {
         assert_eq!(throttled(&record, "writes"), None);
         record.throttles = Some(12);
         let notice = throttled(&record, "writes").unwrap();
-        let words = "heat 12 times; the hottest sensor, nvme Composite (hwmon0), had 71 °C";
+        let words =
+            "heat at least 12 times; the hottest sensor, nvme Composite (hwmon0), had 71 °C";
         assert!(notice.text.contains(words), "{}", notice.text);
         assert_eq!(notice.measure, Some(12.0));
         record.throttles = None;

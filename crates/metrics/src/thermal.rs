@@ -15,9 +15,8 @@ const THROTTLES: [&str; 2] = ["core_throttle_count", "package_throttle_count"];
 pub struct Thermal {
     /// Thousandths of a degree Celsius of each sensor: `nvme Composite`, `coretemp Core 0`.
     temperatures: BTreeMap<String, i64>,
-    /// How often processors were slowed down for their heat since boot; `None` where the kernel
-    /// does not count it.
-    throttles: Option<u64>,
+    /// How often each processor was slowed down for its heat since boot, by file.
+    throttles: BTreeMap<PathBuf, u64>,
 }
 
 impl Thermal {
@@ -28,14 +27,13 @@ impl Thermal {
         let chips = entries(&roots.sys.join("class/hwmon"));
         let cpus = entries(&roots.sys.join("devices/system/cpu"));
         let counts = cpus.iter().flat_map(|cpu| {
-            let count = |name| text(&cpu.join("thermal_throttle").join(name))?.parse().ok();
-            THROTTLES.into_iter().filter_map(count)
+            let file = |name| cpu.join("thermal_throttle").join(name);
+            let count = |name| Some((file(name), text(&file(name))?.parse().ok()?));
+            THROTTLES.into_iter().filter_map(count).collect::<Vec<_>>()
         });
-        let counts: Vec<u64> = counts.collect();
         Self {
             temperatures: chips.iter().flat_map(|chip| sensors(chip)).collect(),
-            throttles: (!counts.is_empty())
-                .then(|| counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))),
+            throttles: counts.collect(),
         }
     }
 
@@ -50,8 +48,12 @@ impl Thermal {
             })
         });
         let sensors: Vec<SensorReading> = both.collect();
-        let throttles = self.throttles.zip(after.throttles);
-        let throttles = throttles.map(|(before, now)| now.saturating_sub(before));
+        // Siblings of a core and all of a package count the same event: the most of any.
+        let grown = self
+            .throttles
+            .iter()
+            .filter_map(|(file, before)| Some(after.throttles.get(file)?.saturating_sub(*before)));
+        let throttles = grown.max();
         (!sensors.is_empty() || throttles.is_some()).then_some(ThermalRecord { sensors, throttles })
     }
 }

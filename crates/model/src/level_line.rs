@@ -83,6 +83,21 @@ pub struct LevelLine {
     pub levels: Vec<(usize, u64)>,
 }
 
+impl LevelLine {
+    /// Whether its phase of this name has another value at its last level than at its first: one
+    /// that says its own has not. A phase without that number follows what others do with it.
+    #[must_use]
+    pub fn varies_in(&self, workloads: &[Workload], phase: &str) -> bool {
+        let value = |level: Option<&(usize, u64)>| {
+            let phases = &workloads[level?.0].phases;
+            let own = phases.iter().find(|own| own.name == phase)?;
+            self.parameter.is_of_phase(own).then(|| self.parameter.in_phase(own))?
+        };
+        let ends = value(self.levels.first()).zip(value(self.levels.last()));
+        ends.is_none_or(|(first, last)| first != last)
+    }
+}
+
 /// The lines among the workloads of a plan: of each that varies along the parameter with the most
 /// levels (the first of several), one line for every combination of levels of the others. A
 /// workload of one level alone has none.
@@ -134,6 +149,19 @@ mod tests {
     use super::*;
     use crate::dataset::Dataset;
     use crate::parameter::{ParameterLevel, WorkloadLevels};
+
+    #[test]
+    fn a_phase_with_a_number_of_its_own_is_along_no_line() {
+        let with_phases = |bs_bytes: u64| {
+            let phase = |name: &str, bs_bytes: u64| Phase::new(name, Op::RandRead, bs_bytes);
+            let phases = vec![phase("own", 4096), phase("varied", bs_bytes)];
+            Workload { phases, ..workload(&[(Parameter::Bs, bs_bytes)]) }
+        };
+        let workloads = [with_phases(4096), with_phases(65536)];
+        let lines = level_lines(&workloads);
+        assert!(!lines[0].varies_in(&workloads, "own"));
+        assert!(lines[0].varies_in(&workloads, "varied"));
+    }
 
     fn workload(levels: &[(Parameter, u64)]) -> Workload {
         let levels = levels.iter().map(|&(parameter, value)| ParameterLevel { parameter, value });

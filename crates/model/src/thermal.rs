@@ -9,8 +9,8 @@ pub struct ThermalRecord {
     /// Those of hwmon.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sensors: Vec<SensorReading>,
-    /// How often processors were slowed down for their heat meanwhile; absent where the kernel
-    /// does not count it.
+    /// How often processors were slowed down for their heat meanwhile, at least: the most that one
+    /// of them counted. Absent where the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttles: Option<u64>,
 }

@@ -13,7 +13,7 @@ use crate::tree::{Hint, Node, Source, Table, WrittenNumber};
 use crate::values::Scalar;
 use crate::workload::{CommonScale, Reading, busy_scale, named, read, scaled, scaled_files};
 use fsarena_model::parameter::{Parameter, ParameterLevel, WorkloadLevels};
-use fsarena_model::phase::Workload;
+use fsarena_model::phase::{Phase, Workload};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -134,6 +134,10 @@ fn at_levels(
     if let Some((parameter, level)) = levels.iter().find(|(one, _)| !has.contains(one)) {
         return Err(has_not(&workload, parameter.key(), &level.place));
     }
+    if let Some((parameter, level)) = levels.iter().find(|one| !is_taken(&workload, one)) {
+        let what = format!("every phase of {:?} says its own `{}`", workload.name, parameter.key());
+        return Err(PlanError::new(&level.place, what, "leave it out of the phases"));
+    }
     let level = |(parameter, level): &(Parameter, Written)| ParameterLevel {
         parameter: *parameter,
         value: level.value,
@@ -147,6 +151,15 @@ fn at_levels(
     };
     let name = levels.name();
     Ok(At::new(Workload { name, title, levels: Some(levels), ..workload }, &place))
+}
+
+/// Whether some phase does what a level says. Ops may be less than asked for.
+fn is_taken(workload: &Workload, (parameter, level): &(Parameter, Written)) -> bool {
+    let takes = |phase: &Phase| {
+        let own = parameter.in_phase(phase);
+        parameter.is_of_phase(phase) && own.is_none_or(|own| own == level.value)
+    };
+    *parameter == Parameter::Ops || workload.phases.iter().any(takes)
 }
 
 /// The error about a parameter that a workload has not.

@@ -89,20 +89,21 @@ fn workloads(root: &Table<'_>, files: &Files<'_>) -> Result<Vec<At<Workload>>, P
     Ok(workloads)
 }
 
+/// Its name without its levels.
+fn base_name(workload: &Workload) -> &str {
+    workload.levels.as_ref().map_or(&workload.name, |levels| &levels.workload)
+}
+
 /// Adds a workload, or the levels of one, unless there is one of that name.
 pub(crate) fn add_workloads(
     workloads: &mut Vec<At<Workload>>,
     added: Vec<At<Workload>>,
 ) -> Result<(), PlanError> {
     for workload in &added {
-        let is_alike = |earlier: &Workload| match (&earlier.levels, &workload.value.levels) {
-            (Some(earlier), Some(own)) => earlier.workload == own.workload,
-            _ => earlier.name == workload.value.name,
-        };
+        // One name for all levels: a question may name them by it.
+        let is_alike = |earlier: &Workload| base_name(earlier) == base_name(&workload.value);
         if let Some(earlier) = workloads.iter().find(|earlier| is_alike(&earlier.value)) {
-            let levels = earlier.value.levels.as_ref();
-            let name = levels.map_or(&earlier.value.name, |levels| &levels.workload);
-            let what = format!("two workloads are named {name:?}");
+            let what = format!("two workloads are named {:?}", base_name(&earlier.value));
             return Err(PlanError::new(&workload.place, what, "rename one of them, or keep one"));
         }
     }

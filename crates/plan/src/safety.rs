@@ -3,6 +3,7 @@
 use crate::error::{At, PlanError, Span};
 use crate::overrides::Overrides;
 use crate::values::{List, Read, Within, WorkloadName, texts};
+use fsarena_model::factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::run::RunPlan;
 use fsarena_model::safety::{CrashSlot, SafetyNotRun, SafetyPlan};
@@ -206,8 +207,15 @@ pub(crate) fn of_plan(
     let outside = outside.filter(|(_, one)| !one.levels.device.is_modelled());
     let reason = "power is cut on modelled disks alone: use a device such as \
                   virtual:8G:model=hdd-2007, or vdisk:8G:model=hdd-2007 as root";
-    let not_run =
-        outside.map(|(contender, _)| SafetyNotRun { contender, reason: reason.to_owned() });
+    let outside = outside.map(|(contender, _)| (contender, reason));
+    let aged =
+        plan.contenders.iter().enumerate().filter(|(_, one)| {
+            one.levels.device.is_modelled() && factor::age(&one.levels).is_some()
+        });
+    let aged = aged.map(|(contender, _)| (contender, "crash runs begin with a fresh file system"));
+    let not_run = outside
+        .chain(aged)
+        .map(|(contender, reason)| SafetyNotRun { contender, reason: reason.to_owned() });
     Ok(SafetyPlan { workload_notes, not_run: not_run.collect(), ..asked.clone() })
 }
 

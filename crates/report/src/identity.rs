@@ -111,7 +111,9 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     }
     names.users.iter().for_each(|name| secrets.add_user(name));
     let is_known = |name: &&str| names.workloads.contains(name);
-    let workloads = header.plan.workloads.iter().map(|workload| workload.name.as_str());
+    let workloads = header.plan.workloads.iter().map(|workload| {
+        workload.levels.as_ref().map_or(workload.name.as_str(), |levels| &levels.workload)
+    });
     for part in workloads.filter(is_known).flat_map(|name| name.split('-')) {
         secrets.add_own(part, false);
     }

@@ -67,7 +67,7 @@ pub fn show(run: &crate::Run<'_>) -> Value {
 
 /// What is long in a record and seldom read again: the latency of single ops, bucket by bucket, and
 /// the readings over time.
-const LONG: [&str; 3] = ["latency", "write_latency", "series"];
+const LONG: [&str; 4] = ["latency", "write_latency", "latency_series", "series"];
 
 /// The document of a RUN for a file: a line a field, and a line a record. Without what is long,
 /// which is `null` there; its percentiles stand in the study.

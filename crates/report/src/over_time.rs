@@ -11,7 +11,10 @@ pub(crate) const LEGEND: &str = "over time: of the periods of each trial, median
                                  slowest, fastest: ops/s of those periods; p99, worst: the latency \
                                  that 99 % of the ops stay below, in the middle period and in the \
                                  worst; longest op: of all trials, and when; steady from: where \
-                                 the warm-up ends by MSER-5, from 40 periods on.";
+                                 the warm-up ends by MSER-5, from \
+                                 40 periods on and where the level does not shift after it; \
+                                 extremes of periods that are not as long as each other are not \
+                                 comparable.";
 
 /// The table; none where no row has periods.
 pub(crate) fn over_time_grid(table: &PhaseTable) -> Option<Table> {
@@ -45,9 +48,8 @@ pub(crate) fn over_time_grid(table: &PhaseTable) -> Option<Table> {
             Cell::figure(periods(view), view.periods.median),
         ]);
     }
-    let period_ns = table.rows.iter().find_map(|row| Some(row.over_time.as_ref()?.period_ns))?;
-    let (workload, phase) = (&table.workload, &table.phase);
-    let caption = format!("{workload} / {phase}: over time, periods of {}", Nanos(period_ns));
+    table.rows.iter().find(|row| row.over_time.is_some())?;
+    let caption = format!("{} / {}: over time", table.workload, table.phase);
     Some(grid.caption(caption).sortable())
 }
 

@@ -211,12 +211,20 @@ impl Done {
         done
     }
 
-    /// Counts a trial that has failed. What the machine ended need not fail again, in whatever
-    /// step.
+    /// Counts a trial that has failed or could not be run. What the machine ended need not fail
+    /// again, in whatever step.
     pub(crate) fn take(&mut self, slot: &Slot, record: &TrialRecord) {
-        let Outcome::Failed { step, .. } = &record.outcome else { return };
-        let fails_again = SET_UP.contains(&step.as_str()) && !record.is_ended_by_machine();
-        let weight = if fails_again { FAILURES_MAX } else { 1 };
+        let weight = match &record.outcome {
+            // It says what this machine or file system has not: that stays.
+            Outcome::NotRun { .. } => FAILURES_MAX,
+            Outcome::Failed { step, .. }
+                if SET_UP.contains(&step.as_str()) && !record.is_ended_by_machine() =>
+            {
+                FAILURES_MAX
+            }
+            Outcome::Failed { .. } => 1,
+            _ => return,
+        };
         *self.failures.entry((slot.contender, slot.workload)).or_default() += weight;
     }
 
@@ -429,6 +437,8 @@ mod tests {
             rest(&header.plan, std::slice::from_ref(&set_up), &[]).schedule.len(),
             others.len()
         );
+        let not_run = Outcome::NotRun { reason: "no room for its age".to_owned() };
+        assert_eq!(left(&[with(0, not_run)]), others, "it would say the same in each block");
         let mut killed = set_up;
         killed.end_by_machine("the worker ended without a result (signal: 9 (SIGKILL))");
         assert_eq!(left(&[killed]), [1, 2, 3], "the next block may come to its end");

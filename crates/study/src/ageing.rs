@@ -72,7 +72,9 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
         own.iter().map(|age| age.operations_sha256.clone()).collect();
     operations_sha256.sort_unstable();
     operations_sha256.dedup();
-    let used = |age: &&AgeRecord| age.used_bytes as f64 * 100.0 / age.total_bytes.max(1) as f64;
+    let used = |age: &AgeRecord| age.used_bytes as f64 * 100.0 / age.total_bytes as f64;
+    // Known from the first mount of the work on.
+    let mounted = || own.iter().copied().filter(|age| age.total_bytes > 0);
     AgeRow {
         contender,
         label,
@@ -82,7 +84,7 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
         fill_bytes: own[0].fill_bytes,
         churned_bytes: whole(|age| age.churned_bytes),
         files: whole(|age| age.files),
-        used_percent: SpreadF::from_values(own.iter().map(used).collect()),
+        used_percent: SpreadF::from_values(mounted().map(used).collect()),
         extents_per_file: SpreadF::from_values(extents.iter().map(|all| all.mean).collect()),
         extents_p99: median(extents.iter().map(|all| all.p99).collect()),
         extents_per_mib: SpreadF::from_values(extents.iter().map(|all| all.per_mib).collect()),

@@ -79,7 +79,9 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ParameterCur
             })
             .collect();
         let first = &plan.workloads[line.levels[0].0];
-        let phases = first.phases.iter().filter(|phase| phase.timed && phase.io.rate.is_none());
+        let varies = |phase: &&Phase| line.varies_in(&plan.workloads, &phase.name);
+        let timed = first.phases.iter().filter(|phase| phase.timed && phase.io.rate.is_none());
+        let phases = timed.filter(varies);
         views.extend(phases.filter_map(|phase| view(plan, line, phase, &own)));
     }
     views

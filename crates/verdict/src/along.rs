@@ -33,7 +33,7 @@ fn along(
     let mut asked: Vec<(&str, Metric, Clock)> = Vec::new();
     for one in questions.iter().filter(is_of_line) {
         let key = (one.phase.as_str(), one.metric, one.clock);
-        if !asked.contains(&key) {
+        if !asked.contains(&key) && line.varies_in(&plan.workloads, &one.phase) {
             asked.push(key);
         }
     }
@@ -189,7 +189,7 @@ fn words(
     (text, !later.is_empty())
 }
 
-/// `up to bs=64 KiB`, `from 256 KiB on`, `at every bs`, with the levels within that show none.
+/// `from bs=4 KiB to 64 KiB`, `at every bs`, or the levels, with those within that show none.
 fn place(stretch: &Stretch, key: &str, levels: &[VerdictAt]) -> String {
     let text = |at: usize| match key {
         "" => levels[at].text.clone(),
@@ -199,16 +199,17 @@ fn place(stretch: &Stretch, key: &str, levels: &[VerdictAt]) -> String {
     let end = levels.len() - 1;
     let place = match (first, last) {
         (0, last) if last == end => format!("at every {key}"),
-        (0, last) if last > 0 => format!("up to {}", text(last)),
-        (first, last) if last == end && first < last => format!("from {} on", text(first)),
         (first, last) if first == last => format!("at {}", text(first)),
         (first, last) => format!("from {} to {}", text(first), levels[last].text),
     };
     let within = without_difference(levels, first..last + 1);
-    match within.as_str() {
-        "" => place,
-        within => format!("{} ({within})", place.replace("at every", "over all levels of")),
+    if within.is_empty() {
+        return place;
     }
+    // Only where it is shown, and what is not is said too.
+    let shown = (first..=last).filter(|&at| levels[at].verdict == Some(stretch.verdict));
+    let texts: Vec<&str> = shown.skip(1).map(|at| levels[at].text.as_str()).collect();
+    format!("at {}, {} ({within})", text(first), texts.join(", "))
 }
 
 /// `not decided at 128 KiB, the same at 256 KiB` of the levels of a range without a difference.
@@ -271,17 +272,17 @@ mod tests {
         };
         assert_eq!(
             crosses("FFF?S"),
-            "xfs is faster than ext4 up to bs=64 KiB, slower at 1 MiB; between them not decided at \
-             256 KiB"
+            "xfs is faster than ext4 from bs=4 KiB to 64 KiB, slower at 1 MiB; between them not \
+             decided at 256 KiB"
         );
         assert_eq!(
             crosses("FFSS"),
-            "xfs is faster than ext4 up to bs=16 KiB, slower from 64 KiB on"
+            "xfs is faster than ext4 from bs=4 KiB to 16 KiB, slower from 64 KiB to 256 KiB"
         );
         assert_eq!(
             crosses("S?S=FF?"),
-            "xfs is slower than ext4 up to bs=64 KiB (not decided at 16 KiB), faster from 1 MiB to \
-             4 MiB; between them the same at 256 KiB; not decided at 16 MiB"
+            "xfs is slower than ext4 at bs=4 KiB, 64 KiB (not decided at 16 KiB), faster from 1 MiB \
+             to 4 MiB; between them the same at 256 KiB; not decided at 16 MiB"
         );
         assert_eq!(
             crosses("FSF"),
@@ -299,9 +300,12 @@ mod tests {
         assert_eq!(plain("FFF"), "xfs is faster than ext4 at every bs");
         assert_eq!(
             plain("F?F"),
-            "xfs is faster than ext4 over all levels of bs (not decided at 16 KiB)"
+            "xfs is faster than ext4 at bs=4 KiB, 64 KiB (not decided at 16 KiB)"
         );
-        assert_eq!(plain("FF?"), "xfs is faster than ext4 up to bs=16 KiB; not decided at 64 KiB");
+        assert_eq!(
+            plain("FF?"),
+            "xfs is faster than ext4 from bs=4 KiB to 16 KiB; not decided at 64 KiB"
+        );
         assert_eq!(plain("=="), "xfs and ext4 are the same within the margin at every bs");
         assert_eq!(plain("??"), "whether xfs and ext4 differ is not decided at any bs");
         assert_eq!(

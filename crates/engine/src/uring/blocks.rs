@@ -388,7 +388,9 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         if slot.write {
             self.outcome.written_bytes += u64::from(slot.len);
         }
-        self.recorder.op(slot.began, ended, slot.write);
+        if self.recorder.op(slot.began, ended, slot.write) {
+            *now = self.recorder.now();
+        }
     }
 
     #[cold]
@@ -435,8 +437,9 @@ mod tests {
             self.readings.replace(self.readings.get() + 1)
         }
 
-        fn op(&mut self, _began: u64, ended: u64, _write: bool) {
+        fn op(&mut self, _began: u64, ended: u64, _write: bool) -> bool {
             self.ended.push(ended);
+            false
         }
     }
 

@@ -473,7 +473,9 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
         if write {
             self.outcome.written_bytes += slot.bytes;
         }
-        self.recorder.op(slot.began, *now, write);
+        if self.recorder.op(slot.began, *now, write) {
+            *now = self.recorder.now();
+        }
     }
 
     /// Syncs the parent of the path in slot `index`, with blocking calls: nothing is in flight.

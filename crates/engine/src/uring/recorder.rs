@@ -15,8 +15,9 @@ pub trait RingRecorder {
     fn start(&mut self) {}
     /// Reads the clock.
     fn now(&self) -> u64;
-    /// An op that was begun and ended at these readings; `write`: whether it wrote.
-    fn op(&mut self, began: u64, ended: u64, write: bool);
+    /// An op that was begun and ended at these readings; `write`: whether it wrote. Whether that
+    /// took so long that the clock has to be read again before other ops begin.
+    fn op(&mut self, began: u64, ended: u64, write: bool) -> bool;
 }
 
 /// Latency is not recorded.
@@ -30,7 +31,9 @@ impl RingRecorder for NoRingLatency {
     }
 
     #[inline(always)]
-    fn op(&mut self, _began: u64, _ended: u64, _write: bool) {}
+    fn op(&mut self, _began: u64, _ended: u64, _write: bool) -> bool {
+        false
+    }
 }
 
 /// Counts into a histogram, and writes of a mixture also into one of their own.
@@ -72,13 +75,14 @@ impl<T: Ticker, S: LatencySink> RingRecorder for RingLatency<'_, T, S> {
     }
 
     #[inline(always)]
-    fn op(&mut self, began: u64, ended: u64, write: bool) {
+    fn op(&mut self, began: u64, ended: u64, write: bool) -> bool {
         // Saturating: counters of two processors may be some ticks apart.
         let latency_ns = self.ticker.ns(ended.saturating_sub(began));
         self.all.record(latency_ns);
-        self.series.add(ended, latency_ns);
+        let is_late = self.series.add(ended, latency_ns);
         if write && let Some(writes) = &mut self.writes {
             writes.record(latency_ns);
         }
+        is_late
     }
 }

@@ -328,7 +328,9 @@ fn at_scale(workload: &Workload, scale: f64) -> Workload {
             set.size_bytes = scaled_size(workload, scale);
         }
     } else if set.per_dir.is_some() || set.files == 0 {
-        scale_dirs(set, scale, threads);
+        if !varies(Parameter::Dirs) {
+            scale_dirs(set, scale, threads);
+        }
     } else if set.files > 1 {
         let least = threads.min(set.files).max(1);
         set.files = times(set.files, scale).clamp(least, most_files(set));

@@ -5,6 +5,7 @@ use fsarena_model::client::ClientRecord;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::host::{Finding, Weight};
+use fsarena_model::parameter::{Parameter, ParameterLevel, WorkloadLevels};
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_testkit::records::{self, contender, small_files};
@@ -191,6 +192,15 @@ fn parts_of_the_names_of_known_workloads_stay() {
     };
     assert_eq!(names(&["small-files"]), "small-files");
     assert_eq!(names(&["big-file"]), "HOST-files");
+
+    let mut before = before;
+    let level = ParameterLevel { parameter: Parameter::Bs, value: 4096 };
+    let levels = WorkloadLevels { workload: "small-files".to_owned(), levels: vec![level] };
+    before.0.plan.workloads[0].name = levels.name();
+    before.0.plan.workloads[0].levels = Some(levels);
+    let names = KnownNames { users: &[], workloads: &["small-files"] };
+    let after = anonymous_with::<()>(&before.0, &before.1, (&before.2, &[]), names);
+    assert_eq!(after.0.plan.workloads[0].name, "small-files bs=4 KiB");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Section {
     let run = context.run;
     let Some(verdicts) = run.verdicts else {
-        return Section::new(vec![Block::Missing(phrases.nothing_to_compare(None))]);
+        return Section::new(vec![Block::Missing(phrases.nothing_asked().to_owned())]);
     };
     let mut blocks: Vec<Block> = Vec::new();
     if let Some(only) = only(verdicts) {

@@ -13,7 +13,8 @@ use fsarena_study::{AgeRow, AgeingRatio, AgeingView, SpreadF};
 
 const LEGEND: &str = "Age: before the work a file system is filled to a share of the device's \
      bytes and churned: files are deleted, made, written over and appended to, by the same \
-     operations on every file system; what they make of it is a property of theirs. Extents per \
+     operations on every file system of one age and size of device, and where extents= ends them, \
+     by as many of one sequence as that took; what they make of it is a property of theirs. Extents per \
      file are counted by FIEMAP, neighbours on the device as one. Used: by statfs, with metadata \
      and what is set aside. Aged ÷ fresh is a ratio of times by the blocks that have both, with \
      its interval; SLOWER is said where the interval is above 1, SAME where two one-sided tests \

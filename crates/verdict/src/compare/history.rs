@@ -10,6 +10,7 @@ use super::run::{RunOf, hardware_of};
 use super::series::{Piece, Series, series};
 use super::{ALPHA, CompareError, ExcludedRun, LEAST_UNITS, QuestionName, Unit};
 use fsarena_model::contender::{DeviceLevel, kernel_release};
+use fsarena_model::record::TimeBase;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
 use fsarena_stats::change_point::{
@@ -196,16 +197,23 @@ pub fn history(runs: &[RunOf<'_>], ask: &HistoryAsk) -> Result<History, CompareE
     let mut runs = runs.to_vec();
     runs.sort_by_key(|run| run.header.created_unix_ns);
     let labels = labels(&runs, ask)?;
-    let mut prepared: Vec<(Vec<Prepared>, Vec<ExcludedRun>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for question in &ask.questions {
         let mut of_question = (Vec::new(), Vec::new());
         for label in &labels {
             let (own, excluded) = series(&runs, question, label);
-            of_question.0.extend(own.into_iter().map(|one| prepare(&runs, ask.by, label, one)));
+            of_question.0.extend(own.into_iter().map(|one| (label, one)));
             of_question.1.extend(excluded);
         }
-        prepared.push(of_question);
+        found.push(of_question);
     }
+    let boots = boots(&runs, found.iter().flat_map(|(series, _)| series));
+    let by = (ask.by, &boots);
+    let prepared = found.into_iter().map(|(series, excluded)| {
+        let own = series.into_iter().map(|(label, one)| prepare(&runs, by, label, one));
+        (own.collect(), excluded)
+    });
+    let prepared: Vec<(Vec<Prepared>, Vec<ExcludedRun>)> = prepared.collect();
     let all = prepared.iter().flat_map(|(series, _)| series);
     let family: FamilySize = all.map(Prepared::family).sum();
     let rule = ChangeRule::new(ALPHA, family, ask.margin.ln_1p());
@@ -244,8 +252,29 @@ fn labels(runs: &[RunOf<'_>], ask: &HistoryAsk) -> Result<Vec<String>, CompareEr
     }
 }
 
+/// The series of a question with their contenders, and the RUNs that are in none.
+type Found<'a> = (Vec<(&'a String, Series)>, Vec<ExcludedRun>);
+
+/// All boots in order of time: one number each, in whichever series it is.
+fn boots<'s>(
+    runs: &[RunOf<'_>],
+    all: impl Iterator<Item = &'s (&'s String, Series)>,
+) -> IndexSet<String> {
+    let pieces = all.flat_map(|(label, one)| one.pieces.iter().map(move |piece| (label, piece)));
+    let mut begun: Vec<(u64, String)> = pieces
+        .map(|(label, piece)| (piece.started_unix_ns, group(runs, GroupBy::Boot, label, piece)))
+        .collect();
+    begun.sort();
+    begun.into_iter().map(|(_, boot)| boot).collect()
+}
+
 /// Units, points, and where changes may lie.
-fn prepare(runs: &[RunOf<'_>], by: GroupBy, label: &str, series: Series) -> Prepared {
+fn prepare(
+    runs: &[RunOf<'_>],
+    (by, boots): (GroupBy, &IndexSet<String>),
+    label: &str,
+    series: Series,
+) -> Prepared {
     let pieces = &series.pieces;
     let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -262,10 +291,14 @@ fn prepare(runs: &[RunOf<'_>], by: GroupBy, label: &str, series: Series) -> Prep
         .map(|own| (own.iter().filter_map(|piece| group_of(*piece)).collect(), own))
         .collect();
     of_units.sort_by_key(|(groups, own)| (groups.first().copied(), own[0]));
-    let is_border = |at: &usize| of_units[at - 1].0.is_disjoint(&of_units[*at].0);
+    let is_border = |at: &usize| {
+        // A unit with several groups may reach beyond those that follow it.
+        let last = of_units[..*at].iter().filter_map(|unit| unit.0.last()).max();
+        last < of_units[*at].0.first()
+    };
     let positions = (1..of_units.len()).filter(is_border).collect();
     let logs = of_units.iter().map(|(_, own)| averaged(pieces, own).point).collect();
-    let names = names(runs, by, &groups, pieces);
+    let names = names(runs, (by, boots), &groups, pieces);
     let points = groups.values().zip(names).map(|(own, name)| {
         let of_point: Vec<Vec<usize>> = units
             .values()
@@ -286,8 +319,12 @@ fn prepare(runs: &[RunOf<'_>], by: GroupBy, label: &str, series: Series) -> Prep
     }
 }
 
-/// Boots where there are several, else RUNs.
+/// Boots where there are several, else RUNs; in virtual time RUNs.
 fn kind(pieces: &[Piece]) -> Unit {
+    // A boot of the host is nothing to virtual time.
+    if pieces.iter().all(|piece| piece.class.time_base == TimeBase::Virtual) {
+        return Unit::Run;
+    }
     let boots: BTreeSet<(usize, &str)> =
         pieces.iter().map(|piece| unit_key(Unit::Boot, piece)).collect();
     if boots.len() > 1 { Unit::Boot } else { Unit::Run }
@@ -326,19 +363,19 @@ fn kernel(run: &RunOf<'_>, label: &str) -> String {
 /// What the points are called.
 fn names(
     runs: &[RunOf<'_>],
-    by: GroupBy,
+    (by, boots): (GroupBy, &IndexSet<String>),
     groups: &IndexMap<String, Vec<usize>>,
     pieces: &[Piece],
 ) -> Vec<String> {
-    let name = |(at, (key, own)): (usize, (&String, &Vec<usize>))| match by {
+    let name = |(key, own): (&String, &Vec<usize>)| match by {
         GroupBy::Run => format!("RUN {}", runs[pieces[own[0]].run].name),
-        GroupBy::Boot => format!("boot {}", at + 1),
+        GroupBy::Boot => format!("boot {}", boots.get_index_of(key).map_or(0, |at| at + 1)),
         GroupBy::Kernel | GroupBy::Version | GroupBy::Title if key.is_empty() => {
             format!("unknown {}", by.name())
         }
         GroupBy::Kernel | GroupBy::Version | GroupBy::Title => key.clone(),
     };
-    groups.iter().enumerate().map(name).collect()
+    groups.iter().map(name).collect()
 }
 
 /// A point of pieces, unit by unit.

@@ -146,7 +146,13 @@ fn differs(
     let than = &first.name;
     let machines = machines_differ(&first.header.host, &second.header.host);
     if !machines.is_empty() {
-        return Some(format!("another machine than RUN {than}: {}", machines.join(", ")));
+        // Names of hosts are for those who know them; this goes into wikis.
+        let shown = machines.iter().map(|what| match what.strip_prefix("host name ") {
+            Some(_) => "another host name",
+            None => what.as_str(),
+        });
+        let shown: Vec<&str> = shown.collect();
+        return Some(format!("another machine than RUN {than}: {}", shown.join(", ")));
     }
     let work = |run: &RunOf<'_>| run.workload(&question.workload).cloned();
     if let Some(what) = work(first).zip(work(second)).and_then(|(a, b)| work_differs(&a, &b)) {
@@ -181,13 +187,15 @@ fn devices_differ(first: &RunOf<'_>, second: &RunOf<'_>, a: &Levels, b: &Levels)
     {
         let (was, is) = (first.header.device_at(path)?, second.header.device_at(other)?);
         let found = was.differences(is, false);
-        return (!found.is_empty()).then(|| found.join(", "));
+        // Which fact it is, without serial numbers.
+        let fact = |text: &String| text.split(" was ").next().unwrap_or(text).to_owned();
+        let facts: Vec<String> = found.iter().map(fact).collect();
+        return (!facts.is_empty()).then(|| format!("not the same: {}", facts.join(", ")));
     }
     let (one, other) = (first.header.place.as_ref()?, second.header.place.as_ref()?);
     let on_image = matches!(a.device, DeviceLevel::Loop { .. });
-    (on_image && one.image_dir != other.image_dir).then(|| {
-        format!("images in {} and in {}", one.image_dir.display(), other.image_dir.display())
-    })
+    (on_image && one.image_dir != other.image_dir)
+        .then(|| "its images are in another directory".to_owned())
 }
 
 /// In what two kinds of values are not comparable, to be followed by a RUN.

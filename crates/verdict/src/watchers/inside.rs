@@ -21,7 +21,8 @@ const PROGRESS: [[(&str, &str); 2]; 2] = [
 
 /// Writing that falls to less than the inverse of this is told as what a full fast cache would do.
 const CACHE_DROP: f64 = 2.0;
-const CACHE_END: &str = ", as where the fast cache of an SSD (SLC) is full";
+const CACHE_END: &str =
+    ", as where a cache is full: dirty pages in memory, or the fast cache of an SSD (SLC)";
 
 /// What is counted where the worker counts its ops itself.
 const OPS: &str = "ops";
@@ -105,7 +106,7 @@ fn judge(phase: &PhaseRecord) -> Option<(Finding, bool)> {
             speed(mean(&values))
         )
     };
-    let is_write = phase.op.writes();
+    let is_write = phase.op.writes() && !what.starts_with("read");
     let cache = if is_write && before >= CACHE_DROP * after { CACHE_END } else { "" };
     let text = format!(
         "{}: {} {what} for {}, then {}{cache} ({}, autocorrelation {phi:.2}){warm_up}",

@@ -41,10 +41,10 @@ impl Phrases for English {
 
     fn method(&self, method: &Method<'_>) -> Vec<String> {
         let trials = count(method.trials_done, "trial");
-        let of = match method.trials_done == method.trials_planned {
+        let of = match method.is_whole {
             true => String::new(),
             false => {
-                format!(" of {} that were planned: the RUN is not whole", method.trials_planned)
+                format!(" of {} at most: the RUN is not whole", method.trials_planned)
             }
         };
         let Some(blocks) = method.blocks else {
@@ -60,10 +60,13 @@ impl Phrases for English {
             ));
         } else {
             said.push(
-                "Each block does every trial once, in a random order of its own; each trial begins \
-                 from a state that was made anew."
+                "Each block does the trials of all contenders that are still needed, once, in a \
+                 random order of its own."
                     .to_owned(),
             );
+            if method.is_made_anew {
+                said.push("Each trial begins with a file system that is made anew.".to_owned());
+            }
         }
         said.push(format!("{trials}{of}; {} count.", count(blocks as usize, "block")));
         if method.is_virtual {
@@ -72,7 +75,7 @@ impl Phrases for English {
         if (method.scale - 1.0).abs() > 1e-12 {
             said.push(format!("Datasets are scaled by {}.", method.scale));
         }
-        if let Some(margin) = &method.margin {
+        if let (Some(margin), None) = (&method.margin, method.program) {
             said.push(format!(
                 "Whether a difference is real was decided by a rule that was fixed before the first \
                  block; the same means within ±{margin}."
@@ -104,6 +107,10 @@ impl Phrases for English {
             [] => format!("{phase}: {best} alone has a figure."),
             parts => format!("{phase}: the least median is that of {best}; {}.", parts.join("; ")),
         }
+    }
+
+    fn nothing_asked(&self) -> &'static str {
+        "Nothing was asked of this RUN, so nothing is compared; its figures: fsarena report"
     }
 
     fn nothing_to_compare(&self, label: Option<&str>) -> String {
@@ -188,7 +195,8 @@ fn other(one: &Against<'_>, much: &str) -> String {
     });
     let label = one.label;
     let mut text = match (one.verdict, ratio) {
-        (Verdict::Same, _) => format!("{label} is the same within the margin"),
+        (Verdict::Same, Some(ratio)) => format!("{label} is the same within the margin ({ratio})"),
+        (Verdict::Same, None) => format!("{label} is the same within the margin"),
         (Verdict::Undecided, Some(ratio)) => format!("{label} is undecided ({ratio})"),
         (Verdict::Undecided, None) => format!("{label} is undecided"),
         (Verdict::Slower, Some(ratio)) => format!("{label} takes {ratio}"),
@@ -199,4 +207,40 @@ fn other(one: &Against<'_>, much: &str) -> String {
         text.push_str(", by the machine");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn method(is_whole: bool, is_made_anew: bool, program: Option<&str>) -> String {
+        let margin = Some("5 %".to_owned());
+        let (trials_done, trials_planned, blocks) = (8, 64, Some(4));
+        let scale = 1.0;
+        let is_virtual = false;
+        let method = Method {
+            program,
+            trials_done,
+            trials_planned,
+            blocks,
+            margin,
+            is_virtual,
+            scale,
+            is_whole,
+            is_made_anew,
+        };
+        English.method(&method).join(" ")
+    }
+
+    #[test]
+    fn a_run_that_was_decided_early_is_whole() {
+        let text = method(true, true, None);
+        assert!(text.contains("8 trials; 4 blocks count"), "{text}");
+        assert!(text.contains("a file system that is made anew"), "{text}");
+        let text = method(false, false, None);
+        assert!(text.contains("8 trials of 64 at most: the RUN is not whole"), "{text}");
+        assert!(!text.contains("made anew"), "{text}");
+        let text = method(true, true, Some("fio"));
+        assert!(!text.contains("before the first block"), "nothing was asked before: {text}");
+    }
 }

@@ -31,6 +31,10 @@ pub(super) struct Method<'a> {
     /// Whether it is of a guest kernel, in virtual time.
     pub(super) is_virtual: bool,
     pub(super) scale: f64,
+    /// Whether it went to its own end: then what was not needed was not left out.
+    pub(super) is_whole: bool,
+    /// Whether each file system was made anew: not in directories.
+    pub(super) is_made_anew: bool,
 }
 
 /// One contender against the one with the least median.
@@ -76,6 +80,8 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn times(&self, workload: &str, phase: &str) -> String;
     /// Who needs least in a phase, and what is said of the others.
     fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String;
+    /// Nothing was asked of the RUN.
+    fn nothing_asked(&self) -> &'static str;
     /// There is one contender, or none.
     fn nothing_to_compare(&self, label: Option<&str>) -> String;
     /// Why no ratios between then and now are made.

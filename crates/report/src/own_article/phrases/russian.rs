@@ -6,13 +6,11 @@ use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
 
 /// Units that have Russian names.
-const UNITS: [(&str, &str); 18] = [
+const UNITS: [(&str, &str); 17] = [
     ("ns", "нс"),
     ("µs", "мкс"),
     ("ms", "мс"),
     ("s", "с"),
-    ("min", "мин"),
-    ("h", "ч"),
     ("B", "Б"),
     ("KB", "КБ"),
     ("KiB", "КиБ"),
@@ -20,6 +18,7 @@ const UNITS: [(&str, &str); 18] = [
     ("MiB", "МиБ"),
     ("GB", "ГБ"),
     ("GiB", "ГиБ"),
+    ("TiB", "ТиБ"),
     ("KB/s", "КБ/с"),
     ("MB/s", "МБ/с"),
     ("MiB/s", "МиБ/с"),
@@ -54,6 +53,17 @@ fn times(ratio: &str) -> String {
     format!("{own} {word}")
 }
 
+/// `2m05s` and `1h02m` as `2 мин 05 с` and `1 ч 02 мин`; a number as [`number`] has it.
+fn long_time(text: &str) -> String {
+    let minutes = text.strip_suffix('s').and_then(|rest| rest.split_once('m'));
+    let hours = text.strip_suffix('m').and_then(|rest| rest.split_once('h'));
+    match (minutes, hours) {
+        (Some((minutes, seconds)), _) => format!("{minutes}\u{a0}мин {seconds}\u{a0}с"),
+        (None, Some((hours, minutes))) => format!("{hours}\u{a0}ч {minutes}\u{a0}мин"),
+        (None, None) => number(text),
+    }
+}
+
 /// A decimal comma, and spaces that do not break between thousands.
 fn number(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
@@ -76,7 +86,7 @@ impl Phrases for Russian {
     }
 
     fn figure(&self, text: &str) -> String {
-        let Some((value, unit)) = text.rsplit_once(' ') else { return number(text) };
+        let Some((value, unit)) = text.rsplit_once(' ') else { return long_time(text) };
         let unit = UNITS.iter().find(|(own, _)| *own == unit).map_or(unit, |(_, own)| own);
         format!("{}\u{a0}{unit}", number(value))
     }
@@ -115,9 +125,9 @@ impl Phrases for Russian {
 
     fn method(&self, method: &Method<'_>) -> Vec<String> {
         let trials = count(method.trials_done, ["испытание", "испытания", "испытаний"]);
-        let of = match method.trials_done == method.trials_planned {
+        let of = match method.is_whole {
             true => String::new(),
-            false => format!(" из {} намеченных: серия не закончена", method.trials_planned),
+            false => format!(" из {} самое большее: серия не закончена", method.trials_planned),
         };
         let Some(blocks) = method.blocks else {
             return vec![format!(
@@ -132,10 +142,13 @@ impl Phrases for Russian {
             ));
         } else {
             said.push(
-                "В каждом блоке все испытания проводятся по одному разу в случайном порядке, каждое \
-                 - из созданного заново состояния."
+                "В каждом блоке все участники, о которых ещё не решено, испытываются по одному разу \
+                 в случайном порядке."
                     .to_owned(),
             );
+            if method.is_made_anew {
+                said.push("Перед каждым испытанием файловая система создаётся заново.".to_owned());
+            }
         }
         let blocks = count(blocks as usize, ["блок", "блока", "блоков"]);
         said.push(format!("Проведено: {trials}{of}; в счёт идёт {blocks}."));
@@ -146,7 +159,7 @@ impl Phrases for Russian {
             let scale = number(&method.scale.to_string());
             said.push(format!("Объём данных умножен на {scale}."));
         }
-        if let Some(margin) = &method.margin {
+        if let (Some(margin), None) = (&method.margin, method.program) {
             said.push(format!(
                 "Значимость различий определялась по правилу, заданному до первого блока; одинаково \
                  - значит в пределах ±{}.",
@@ -179,6 +192,10 @@ impl Phrases for Russian {
             [] => format!("{phase}: данные есть только у {best}."),
             parts => format!("{phase}: наименьшая медиана у {best}; {}.", parts.join("; ")),
         }
+    }
+
+    fn nothing_asked(&self) -> &'static str {
+        "Вопросов этой серии задано не было, сравнений нет; её данные: fsarena report"
     }
 
     fn nothing_to_compare(&self, label: Option<&str>) -> String {
@@ -236,7 +253,7 @@ impl Phrases for Russian {
         let claim = claim_in_russian(finding.claim).unwrap_or(finding.claim);
         let holds = match finding.holds {
             Holds::Holds => "числа подтверждают",
-            Holds::Falls => "числа не подтверждают",
+            Holds::Falls => "числа противоречат",
             Holds::CannotBeTold => "по числам решить нельзя",
         };
         format!("{claim}: {holds}.")
@@ -268,10 +285,17 @@ fn other(one: &Against<'_>, more: &str) -> String {
         Some(interval) => format!("в {} {more} {}", times(ratio), turned(interval)),
         None => format!("в {} {more}", times(ratio)),
     });
+    // A ratio below 1 is not "longer by".
+    let bare = one.ratio.as_ref().map_or_else(String::new, |(ratio, interval)| {
+        let interval =
+            interval.as_deref().map_or_else(String::new, |own| format!(" {}", turned(own)));
+        format!(" (отношение {}{interval})", number(ratio))
+    });
     let label = one.label;
     let mut text = match (one.verdict, ratio) {
-        (Verdict::Same, _) => format!("у {label} столько же"),
-        (Verdict::Undecided, Some(ratio)) => format!("с {label} не решено ({ratio})"),
+        (Verdict::Same, Some(_)) => format!("у {label} столько же в пределах допуска{bare}"),
+        (Verdict::Same, None) => format!("у {label} столько же в пределах допуска"),
+        (Verdict::Undecided, Some(_)) => format!("с {label} не решено{bare}"),
         (Verdict::Undecided, None) => format!("с {label} не решено"),
         (Verdict::Slower, Some(ratio)) => format!("у {label} {ratio}"),
         (Verdict::Slower, None) => format!("у {label} {more}"),
@@ -300,6 +324,8 @@ mod tests {
             ("1.00", "1,00"),
             ("2.50 MiB", "2,50\u{a0}МиБ"),
             ("-", "-"),
+            ("2m05s", "2\u{a0}мин 05\u{a0}с"),
+            ("1h02m", "1\u{a0}ч 02\u{a0}мин"),
         ] {
             assert_eq!(Russian.figure(text), own);
         }
@@ -336,7 +362,7 @@ mod tests {
         assert_eq!(
             text,
             "create: наименьшая медиана у ext4; у xfs в 1,42 раза дольше [1,38; 1,47]; у btrfs \
-             столько же; с jfs не решено."
+             столько же в пределах допуска (отношение 1,01 [1,38; 1,47]); с jfs не решено."
         );
     }
 }
