@@ -100,9 +100,14 @@ mod tests {
 
     #[test]
     fn a_slow_beginning_ends_somewhere() {
-        let ops: Vec<u64> = (0..60).map(|at| if at < 10 { 900 } else { 100 + at % 3 }).collect();
+        let level = |at: u64| if at < 10 { 900 } else { 100 };
+        let ops: Vec<u64> = (0..60).map(|at| level(at) + at * 7919 % 13).collect();
         let one = phase(&ops);
         let steady = OverTimeView::over(&[&one]).unwrap().steady_from_ns.unwrap();
         assert_eq!(steady.median_ns, 5000 * MS);
+        // Where the level falls later, it is steady from nowhere on.
+        let later: Vec<u64> = (0..100).map(|at| if at < 70 { 900 } else { 100 }).collect();
+        let later: Vec<u64> = (0u64..).zip(later).map(|(at, ops)| ops + at * 7919 % 13).collect();
+        assert_eq!(OverTimeView::over(&[&phase(&later)]).unwrap().steady_from_ns, None);
     }
 }
