@@ -2,7 +2,7 @@
 //! an interval at each value, and a line that stands where a level has changed.
 
 use crate::ink::Ink;
-use crate::levels::upright;
+use crate::levels::{title_below, upright};
 use crate::rows::{self, Legend, Swatch, Upright, line_class};
 use crate::scale::{Scale, ordered, shown};
 use crate::sheet::{Anchor, Sheet, WIDTH};
@@ -117,9 +117,7 @@ impl HistoryPanel {
         axis.draw(sheet, &values, (left, WIDTH));
         let along = Along { left: left + SIDE, right: WIDTH - SIDE, events: self.events.len() };
         self.names(sheet, &along, bottom);
-        let title = shorten(&self.along, WIDTH - left, SMALL);
-        let middle = f64::midpoint(left, WIDTH);
-        sheet.text((middle, bottom + 33.0), Anchor::Center, Ink::Title, &title);
+        title_below(sheet, (left, bottom), &self.along);
         for line in &self.lines {
             line.draw(sheet, &along, &values, (top, bottom));
         }

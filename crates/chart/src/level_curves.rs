@@ -2,19 +2,16 @@
 //! one level stand a little beside each other, so that their intervals can be told apart.
 
 use crate::ink::Ink;
-use crate::levels::{along_levels, upright};
+use crate::levels::{along_levels, level_names, title_below, upright};
 use crate::rows::{self, Legend, Swatch, Top, Upright, line_class};
 use crate::scale::{Scale, fit, ordered, shown};
-use crate::sheet::{Anchor, Sheet, WIDTH};
-use crate::text::{SMALL, shorten};
+use crate::sheet::{Sheet, WIDTH};
 use crate::{Axis, Head, Key, Spot, Svg};
 
 /// Height of the plot, in units.
 const TALL: f64 = 170.0;
 /// Room next to the first and the last level, in units.
 const SIDE: f64 = 22.0;
-/// Widest name of a level, in units.
-const WORD: f64 = 90.0;
 /// From one contender to the next at a level, in units.
 const BESIDE: f64 = 5.0;
 /// An interval beyond so many times the largest value does not widen the axis.
@@ -76,12 +73,9 @@ impl LevelCurves {
         let mut sheet = Sheet::new(&self.head, bottom + 38.0);
         head.draw(&sheet, 0.0);
         axis.draw(&sheet, &values, (left, WIDTH));
-        let word = |(at, label): &(f64, String)| (*at, shorten(label, WORD, SMALL));
-        let ticks: Vec<_> = self.levels.iter().map(word).collect();
-        rows::numbers(&sheet, &along, (bottom, bottom + 4.0), bottom + 17.0, &ticks);
-        let parameter = shorten(&self.parameter, WIDTH - left, SMALL);
-        let middle = f64::midpoint(left, WIDTH);
-        sheet.text((middle, bottom + 33.0), Anchor::Center, Ink::Title, &parameter);
+        let names = self.levels.iter().map(|(at, label)| (*at, label.as_str()));
+        level_names(&sheet, &along, bottom, names);
+        title_below(&sheet, (left, bottom), &self.parameter);
         for (number, curve) in self.curves.iter().enumerate() {
             let count = self.curves.len() as f64;
             let beside = BESIDE.min(SIDE / count);

@@ -91,12 +91,9 @@ impl Levels {
         let mut sheet = Sheet::new(&self.head, bottom + 38.0);
         head.draw(&sheet, 0.0);
         axis.draw(&sheet, &values, (left, WIDTH));
-        let word = |level: &Level| (level.at, shorten(&level.label, WORD, SMALL));
-        let ticks: Vec<_> = self.levels.iter().map(word).collect();
-        rows::numbers(&sheet, &along, (bottom, bottom + 4.0), bottom + 17.0, &ticks);
-        let option = shorten(&self.option, WIDTH - left, SMALL);
-        let middle = f64::midpoint(left, WIDTH);
-        sheet.text((middle, bottom + 33.0), Anchor::Center, Ink::Title, &option);
+        let names = self.levels.iter().map(|level| (level.at, level.label.as_str()));
+        level_names(&sheet, &along, bottom, names);
+        title_below(&sheet, (left, bottom), &self.option);
         self.strip(&sheet, &along, bottom);
         self.line(&sheet, &along, &values);
         self.curve(&mut sheet, &along, &values);
@@ -222,6 +219,24 @@ pub(crate) fn along_levels(at: &[f64], place: (f64, f64)) -> Scale {
     } else {
         Scale::linear(most, place)
     }
+}
+
+/// Names of levels below a plot that ends at `bottom`.
+pub(crate) fn level_names<'n>(
+    sheet: &Sheet<'_>,
+    along: &Scale,
+    bottom: f64,
+    names: impl Iterator<Item = (f64, &'n str)>,
+) {
+    let ticks: Vec<_> = names.map(|(at, name)| (at, shorten(name, WORD, SMALL))).collect();
+    rows::numbers(sheet, along, (bottom, bottom + 4.0), bottom + 17.0, &ticks);
+}
+
+/// What goes along below a plot with this left lower corner, under its names.
+pub(crate) fn title_below(sheet: &Sheet<'_>, (left, bottom): (f64, f64), title: &str) {
+    let title = shorten(title, WIDTH - left, SMALL);
+    let middle = f64::midpoint(left, WIDTH);
+    sheet.text((middle, bottom + 33.0), Anchor::Center, Ink::Title, &title);
 }
 
 /// An interval as a line that stands, with two ends; without the upper one where it goes on beyond

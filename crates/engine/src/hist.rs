@@ -105,8 +105,13 @@ pub(crate) fn bucket_of<const BITS: u32>(ns: u64) -> usize {
 
 /// Smallest value of a bucket.
 fn lower_ns(bucket: usize) -> u64 {
-    let shift = (bucket >> PRECISION_BITS).saturating_sub(1);
-    ((bucket - (shift << PRECISION_BITS)) as u64) << shift
+    lower_of::<PRECISION_BITS>(bucket)
+}
+
+/// The same where a power of two has `2^BITS` divisions.
+pub(crate) fn lower_of<const BITS: u32>(bucket: usize) -> u64 {
+    let shift = (bucket >> BITS).saturating_sub(1);
+    ((bucket - (shift << BITS)) as u64) << shift
 }
 
 /// What the loop does after each op: nothing, or one clock read and one count.

@@ -6,8 +6,8 @@
 //! leaves between [`ROWS`] ÷ 2 and [`ROWS`] periods. An op belongs to the period in which it ended.
 //! Nothing is allocated after [`LatencySeries::new`].
 
-use crate::hist::{LatencySink, bucket_of};
-use fsarena_model::sample::{LatencyPeriod, LatencySeries as Report};
+use crate::hist::{LatencySink, bucket_of, lower_of};
+use fsarena_model::sample::{LatencyHistogram, LatencyPeriod, LatencySeries as Report};
 
 /// Most periods.
 pub(crate) const ROWS: usize = 512;
@@ -148,18 +148,17 @@ impl LatencySeries {
 
     fn period(&self, row: usize) -> LatencyPeriod {
         let hits = &self.hits[row * BUCKETS..(row + 1) * BUCKETS];
-        let ops: u64 = hits.iter().map(|&hits| u64::from(hits)).sum();
+        let hit = hits.iter().enumerate().filter(|&(_, &hits)| hits > 0);
         let max_ns = self.max_ns[row];
-        let quantile_ns = |quantile: f64| {
-            let rank = ((quantile * ops as f64).ceil() as u64).max(1);
-            let mut seen = 0;
-            let reached = hits.iter().position(|&hits| {
-                seen += u64::from(hits);
-                seen >= rank
-            });
-            reached.map_or(0, |bucket| upper_ns(bucket).min(max_ns))
+        let own = LatencyHistogram {
+            precision_bits: BITS,
+            buckets: hit.map(|(at, &hits)| (lower_of::<BITS>(at), hits.into())).collect(),
+            max_ns,
+            ..LatencyHistogram::default()
         };
-        LatencyPeriod { ops, p50_ns: quantile_ns(0.5), p99_ns: quantile_ns(0.99), max_ns }
+        let quantile_ns = |quantile: f64| own.quantile_ns(quantile).unwrap_or(0);
+        let (p50_ns, p99_ns) = (quantile_ns(0.5), quantile_ns(0.99));
+        LatencyPeriod { ops: own.count(), p50_ns, p99_ns, max_ns }
     }
 }
 
@@ -173,13 +172,6 @@ impl LatencySink for &mut LatencySeries {
     fn add(&mut self, now: u64, latency_ns: u64) -> bool {
         self.record(now, latency_ns)
     }
-}
-
-/// Largest value of a bucket.
-fn upper_ns(bucket: usize) -> u64 {
-    let shift = (bucket >> BITS).saturating_sub(1);
-    let lower = ((bucket - (shift << BITS)) as u64) << shift;
-    lower + ((1u64 << shift) - 1)
 }
 
 #[cfg(test)]
@@ -262,6 +254,8 @@ mod tests {
 
         #[test]
         fn a_value_is_at_most_the_end_of_its_bucket(ns: u64) {
+            let model = LatencyHistogram { precision_bits: BITS, ..Default::default() };
+            let upper_ns = |bucket: usize| model.upper_ns(lower_of::<BITS>(bucket));
             let bucket = bucket_of::<BITS>(ns);
             prop_assert!(bucket < BUCKETS && ns <= upper_ns(bucket));
             prop_assert!(bucket == 0 || upper_ns(bucket - 1) < ns);

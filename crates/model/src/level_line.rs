@@ -63,10 +63,16 @@ impl Workload {
         self.levels.as_ref().is_some_and(|own| own.value(parameter).is_some())
     }
 
+    /// Its name without its levels.
+    #[must_use]
+    pub fn base_name(&self) -> &str {
+        self.levels.as_ref().map_or(&self.name, |own| &own.workload)
+    }
+
     /// Whether a name means it: its own, or that of the workload that it is a level of.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.levels.as_ref().is_some_and(|own| own.workload == name)
+        self.name == name || self.base_name() == name
     }
 }
 

@@ -74,6 +74,17 @@ impl Workload {
     pub fn is_cut(&self, phase: usize) -> bool {
         self.state_before(phase + 1).reached.is_some()
     }
+
+    /// Timed phases of which each trial has the same work in a time that is not set: where a
+    /// stonewall decides how many ops there are, two trials are not of the same work, and at a set
+    /// rate a phase takes as long as that rate says.
+    pub fn phases_of_same_work(&self) -> impl Iterator<Item = &Phase> {
+        let all = self.phases.iter().enumerate();
+        let is_same = |&(number, phase): &(usize, &Phase)| {
+            phase.timed && phase.io.rate.is_none() && !self.is_cut(number)
+        };
+        all.filter(is_same).map(|(_, phase)| phase)
+    }
 }
 
 /// The thing timed.

@@ -268,11 +268,8 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
 fn title(experiment: &Experiment) -> String {
     let join = |parts: Vec<String>| parts.join(", ");
     let factors = &experiment.factors;
-    let mut work: Vec<String> = experiment
-        .workloads
-        .iter()
-        .map(|w| w.value.levels.as_ref().map_or(&w.value.name, |own| &own.workload).clone())
-        .collect();
+    let mut work: Vec<String> =
+        experiment.workloads.iter().map(|w| w.value.base_name().to_owned()).collect();
     work.dedup();
     let work = join(work);
     let devices = join(factors.device.iter().map(|d| d.value.written()).collect());

@@ -89,11 +89,6 @@ fn workloads(root: &Table<'_>, files: &Files<'_>) -> Result<Vec<At<Workload>>, P
     Ok(workloads)
 }
 
-/// Its name without its levels.
-fn base_name(workload: &Workload) -> &str {
-    workload.levels.as_ref().map_or(&workload.name, |levels| &levels.workload)
-}
-
 /// Adds a workload, or the levels of one, unless there is one of that name.
 pub(crate) fn add_workloads(
     workloads: &mut Vec<At<Workload>>,
@@ -101,9 +96,9 @@ pub(crate) fn add_workloads(
 ) -> Result<(), PlanError> {
     for workload in &added {
         // One name for all levels: a question may name them by it.
-        let is_alike = |earlier: &Workload| base_name(earlier) == base_name(&workload.value);
+        let is_alike = |earlier: &Workload| earlier.base_name() == workload.value.base_name();
         if let Some(earlier) = workloads.iter().find(|earlier| is_alike(&earlier.value)) {
-            let what = format!("two workloads are named {:?}", base_name(&earlier.value));
+            let what = format!("two workloads are named {:?}", earlier.value.base_name());
             return Err(PlanError::new(&workload.place, what, "rename one of them, or keep one"));
         }
     }

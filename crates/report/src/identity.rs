@@ -12,6 +12,7 @@
 //! are never changed.
 
 use fsarena_model::contender::ContenderId;
+use fsarena_model::phase::Workload;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use serde::Serialize;
@@ -111,9 +112,7 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     }
     names.users.iter().for_each(|name| secrets.add_user(name));
     let is_known = |name: &&str| names.workloads.contains(name);
-    let workloads = header.plan.workloads.iter().map(|workload| {
-        workload.levels.as_ref().map_or(workload.name.as_str(), |levels| &levels.workload)
-    });
+    let workloads = header.plan.workloads.iter().map(Workload::base_name);
     for part in workloads.filter(is_known).flat_map(|name| name.split('-')) {
         secrets.add_own(part, false);
     }

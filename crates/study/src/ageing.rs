@@ -147,13 +147,8 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<AgeingView> 
     let mut views = Vec::new();
     for workload in &plan.workloads {
         let own = contenders.split(&with_right_contents(records, &workload.name));
-        // Where a stonewall decides how many ops there are, two trials are not of the same work,
-        // and at a set rate a phase takes as long as that rate says.
-        let is_same_work = |&(number, phase): &(usize, &Phase)| {
-            phase.timed && phase.io.rate.is_none() && !workload.is_cut(number)
-        };
-        let phases = workload.phases.iter().enumerate().filter(is_same_work);
-        views.extend(phases.filter_map(|(_, phase)| view(plan, &all, (workload, phase), &own)));
+        let phases = workload.phases_of_same_work();
+        views.extend(phases.filter_map(|phase| view(plan, &all, (workload, phase), &own)));
     }
     views
 }

@@ -3,10 +3,9 @@
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::sample::{LatencyPeriod, LatencySeries};
 use fsarena_stats::steady::{mser5, shift};
+use fsarena_stats::trend::TREND_ALPHA;
 
 const NS_PER_S: f64 = 1e9;
-/// Level of the test that a phase is steady after its warm-up.
-const SHIFT_ALPHA: f64 = 0.01;
 
 /// The periods of a phase, up to the return of its calls.
 pub(crate) struct Course<'a> {
@@ -68,7 +67,7 @@ impl<'a> Course<'a> {
         let rates = self.rates();
         let cut = mser5(&rates)?;
         // It always answers, also where nothing is steady.
-        if shift(&rates[cut..]).is_some_and(|shift| shift.p < SHIFT_ALPHA) {
+        if shift(&rates[cut..]).is_some_and(|shift| shift.p < TREND_ALPHA) {
             return None;
         }
         Some((cut as u64).saturating_mul(self.series.period_ns))

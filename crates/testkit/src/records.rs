@@ -4,6 +4,7 @@
 mod ages;
 mod cycles;
 mod jobs;
+mod lengthened;
 mod levels;
 mod ranks;
 

@@ -1,15 +1,15 @@
 //! `fsarena compare`: several RUNs next to each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
+use super::stored_run::{StoredRun, print_notes, refused};
 use super::{loaded, margin, open, watched};
 use crate::args::{CompareArgs, FailOn};
-use crate::context::{self, Usage, exit};
+use crate::context::{self, exit};
 use anyhow::Result;
-use fsarena_model::run::{RunHeader, RunSession, RunState};
-use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Stop, Verdict};
+use fsarena_model::run::RunHeader;
+use fsarena_model::verdict::Verdict;
 use fsarena_report::{Compared, Style};
-use fsarena_store::{RunId, Store};
+use fsarena_store::Store;
 use fsarena_study::facts;
 use fsarena_verdict::compare::{Ask, CompareError, Facts, RunOf, forest, only, sides};
 use std::cmp::Ordering;
@@ -78,8 +78,8 @@ fn print_missing(found: &Compared) {
 fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     let store = open::existing(db)?;
     let found = if !args.before.is_empty() {
-        let load = |names: &[String]| -> Result<Vec<ComparedRun>> {
-            names.iter().map(|name| ComparedRun::read(&store, name, true)).collect()
+        let load = |names: &[String]| -> Result<Vec<StoredRun>> {
+            names.iter().map(|name| stored(&store, name, true)).collect()
         };
         both_sides(args, &load(&args.before)?, &load(&args.after)?)?
     } else if watched::compare(args, &store)? {
@@ -94,8 +94,8 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
             [] => one_run(args, &store, "latest")?,
             [run] => one_run(args, &store, run)?,
             several => {
-                let load = |name: &String| ComparedRun::read(&store, name, false);
-                let runs: Vec<ComparedRun> = several.iter().map(load).collect::<Result<_>>()?;
+                let load = |name: &String| stored(&store, name, false);
+                let runs: Vec<StoredRun> = several.iter().map(load).collect::<Result<_>>()?;
                 side_by_side(args, &runs)?
             }
         }
@@ -123,73 +123,20 @@ fn print(
     context::print_as(args.json, document, tables)
 }
 
-/// A RUN with all that its comparison needs.
-struct ComparedRun {
-    name: String,
-    header: RunHeader,
-    sessions: Vec<RunSession>,
-    scores: Vec<TrialScore>,
-    stop: Option<Stop>,
-    looks: Vec<InterimAnalysis>,
-    facts: Facts,
+/// The RUN that is named, with what mkfs and programs said of themselves where that is needed:
+/// records are read whole for it.
+fn stored(store: &Store, selector: &str, with_facts: bool) -> Result<StoredRun> {
+    let run = store.find(selector)?;
+    let header = store.header(run)?;
+    let facts = if with_facts { facts(&header, &store.records(run)?) } else { Facts::new() };
+    StoredRun::read(store, run, header, facts)
 }
 
-impl ComparedRun {
-    fn read(store: &Store, selector: &str, with_facts: bool) -> Result<Self> {
-        let run = store.find(selector)?;
-        let header = store.header(run)?;
-        print_notes(store, run, &header)?;
-        // Records are read whole for what mkfs and programs said of themselves.
-        let facts = if with_facts { facts(&header, &store.records(run)?) } else { Facts::new() };
-        Ok(Self {
-            name: run.to_string(),
-            sessions: store.sessions(run)?,
-            scores: store.scores(run)?,
-            stop: store.stop(run)?,
-            looks: store.looks(run)?,
-            header,
-            facts,
-        })
-    }
-
-    fn run(&self) -> RunOf<'_> {
-        RunOf {
-            name: self.name.clone(),
-            header: &self.header,
-            sessions: &self.sessions,
-            scores: &self.scores,
-            stop: self.stop,
-            looks: &self.looks,
-            facts: self.facts.clone(),
-        }
-    }
+fn runs_of(side: &[StoredRun]) -> Vec<RunOf<'_>> {
+    side.iter().map(StoredRun::run).collect()
 }
 
-fn runs_of(side: &[ComparedRun]) -> Vec<RunOf<'_>> {
-    side.iter().map(ComparedRun::run).collect()
-}
-
-/// What has to be known of a RUN before its figures are read.
-pub fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
-    let state = store.run(run)?.state;
-    if state != RunState::Done {
-        say!("RUN {run} is {}: its figures cover the blocks so far", state.name());
-    }
-    if let Some(ask) = header.plan.verdict.as_ref().filter(|ask| ask.method != METHOD_VERSION) {
-        say!(
-            "RUN {run} was planned by version {} of the method; its verdicts are computed again by \
-             version {METHOD_VERSION}",
-            ask.method
-        );
-    }
-    Ok(())
-}
-
-fn both_sides(
-    args: &CompareArgs,
-    before: &[ComparedRun],
-    after: &[ComparedRun],
-) -> Result<Compared> {
+fn both_sides(args: &CompareArgs, before: &[StoredRun], after: &[StoredRun]) -> Result<Compared> {
     let all: Vec<&RunHeader> = before.iter().chain(after).map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let (before, after) = (runs_of(before), runs_of(after));
@@ -208,7 +155,7 @@ fn labels_of<'h>(headers: &[&'h RunHeader], pair: Option<&(String, String)>) -> 
     labels.filter(|label| pair.is_none_or(|(a, b)| label == a || label == b)).collect()
 }
 
-fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Compared> {
+fn side_by_side(args: &CompareArgs, runs: &[StoredRun]) -> Result<Compared> {
     let all: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let found = forest(&runs_of(runs), &ask).map_err(refused)?;
@@ -289,9 +236,4 @@ fn pair(text: &str, headers: &[&RunHeader]) -> Result<(String, String)> {
         Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
         _ => refuse!("--pair {text}: expected two contenders, as in xfs,ext4"),
     }
-}
-
-/// What cannot be compared was asked for in vain.
-fn refused(error: CompareError) -> anyhow::Error {
-    Usage(error.to_string()).into()
 }

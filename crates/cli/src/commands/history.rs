@@ -1,18 +1,15 @@
 //! `fsarena history`: a figure of a workload over all RUNs of the database, and where it changed.
 
-use super::{compare, margin, open, output_file};
+use super::stored_run::{StoredRun, refused};
+use super::{margin, open, output_file};
 use crate::args::{HistoryArgs, HistoryBy};
-use crate::context::{self, Usage, exit};
+use crate::context::{self, exit};
 use anyhow::Result;
-use fsarena_model::run::{RunHeader, RunSession};
-use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{InterimAnalysis, Stop};
+use fsarena_model::run::RunHeader;
 use fsarena_plan::Span;
 use fsarena_report::PaperWidth;
 use fsarena_store::{RunId, Store};
-use fsarena_verdict::compare::{
-    CompareError, Facts, GroupBy, History, HistoryAsk, QuestionName, RunOf, history,
-};
+use fsarena_verdict::compare::{Facts, GroupBy, History, HistoryAsk, QuestionName, RunOf, history};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,8 +35,8 @@ pub fn run(args: &HistoryArgs, db: Option<&Path>) -> Result<ExitCode> {
         contender: args.contender.clone(),
         by: args.by.into(),
     };
-    let runs: Vec<StoredRun> =
-        headers.into_iter().map(|one| StoredRun::read(&store, one)).collect::<Result<_>>()?;
+    let read = |(id, header)| StoredRun::read(&store, id, header, Facts::new());
+    let runs: Vec<StoredRun> = headers.into_iter().map(read).collect::<Result<_>>()?;
     let runs: Vec<RunOf<'_>> = runs.iter().map(StoredRun::run).collect();
     let found = history(&runs, &ask).map_err(refused)?;
     if args.markdown {
@@ -143,42 +140,6 @@ fn since(text: &str) -> Result<u64> {
     Ok(ns)
 }
 
-/// A RUN with its figures.
-struct StoredRun {
-    id: RunId,
-    header: RunHeader,
-    sessions: Vec<RunSession>,
-    scores: Vec<TrialScore>,
-    stop: Option<Stop>,
-    looks: Vec<InterimAnalysis>,
-}
-
-impl StoredRun {
-    fn read(store: &Store, (id, header): (RunId, RunHeader)) -> Result<Self> {
-        compare::print_notes(store, id, &header)?;
-        Ok(Self {
-            sessions: store.sessions(id)?,
-            scores: store.scores(id)?,
-            stop: store.stop(id)?,
-            looks: store.looks(id)?,
-            id,
-            header,
-        })
-    }
-
-    fn run(&self) -> RunOf<'_> {
-        RunOf {
-            name: self.id.to_string(),
-            header: &self.header,
-            sessions: &self.sessions,
-            scores: &self.scores,
-            stop: self.stop,
-            looks: &self.looks,
-            facts: Facts::new(),
-        }
-    }
-}
-
 impl From<HistoryBy> for GroupBy {
     fn from(by: HistoryBy) -> Self {
         match by {
@@ -191,13 +152,10 @@ impl From<HistoryBy> for GroupBy {
     }
 }
 
-fn refused(error: CompareError) -> anyhow::Error {
-    Usage(error.to_string()).into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Usage;
 
     #[test]
     fn a_day_begins_at_midnight_in_utc() {

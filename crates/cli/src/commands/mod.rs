@@ -45,6 +45,7 @@ pub mod safety_states;
 pub mod schema;
 pub mod selftest;
 pub mod show;
+mod stored_run;
 mod trust;
 pub mod watch;
 mod watched;

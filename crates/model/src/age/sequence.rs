@@ -47,8 +47,9 @@ struct AgedFile {
     bytes: u64,
 }
 
+/// The part of an age that is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum AgePart {
     Fill,
     Churn,
     End,
@@ -62,7 +63,7 @@ pub struct AgeSequence {
     largest_bytes: u64,
     fill_bytes: u64,
     churn_bytes: u64,
-    stage: Stage,
+    part: AgePart,
     files: Vec<AgedFile>,
     file_bytes: u64,
     next_file: u64,
@@ -90,7 +91,7 @@ impl AgeSequence {
             largest_bytes,
             fill_bytes,
             churn_bytes: age.churn_bytes(device_bytes),
-            stage: Stage::Fill,
+            part: AgePart::Fill,
             files: Vec::new(),
             file_bytes: 0,
             next_file: 0,
@@ -145,7 +146,7 @@ impl AgeSequence {
             self.create(bytes);
         } else {
             self.end_round();
-            self.stage = if self.churn_bytes == 0 { Stage::End } else { Stage::Churn };
+            self.part = if self.churn_bytes == 0 { AgePart::End } else { AgePart::Churn };
         }
     }
 
@@ -165,7 +166,7 @@ impl AgeSequence {
                 self.churned_bytes.saturating_add((self.fill_bytes / ROUNDS_OF_FILL).max(1));
         }
         if self.churned_bytes >= self.churn_bytes {
-            self.stage = Stage::End;
+            self.part = AgePart::End;
         }
     }
 
@@ -218,7 +219,7 @@ impl AgeSequence {
     }
 
     fn wrote(&mut self, bytes: u64) {
-        if self.stage == Stage::Churn {
+        if self.part == AgePart::Churn {
             self.churned_bytes += bytes;
         }
         self.unsynced_bytes += bytes;
@@ -260,10 +261,10 @@ impl Iterator for AgeSequence {
                 self.note(op);
                 return Some(op);
             }
-            match self.stage {
-                Stage::Fill => self.fill(),
-                Stage::Churn => self.churn(),
-                Stage::End => return None,
+            match self.part {
+                AgePart::Fill => self.fill(),
+                AgePart::Churn => self.churn(),
+                AgePart::End => return None,
             }
         }
     }

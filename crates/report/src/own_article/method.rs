@@ -1,11 +1,30 @@
 //! The machine and how the RUN was done.
 
-use super::phrases::{Method, Phrases};
+use super::phrases::Phrases;
 use crate::context::SectionContext;
 use crate::section::{Block, Section};
 use crate::verdict::text::percent;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::RunState;
+
+/// How a RUN was done.
+struct Method<'a> {
+    /// What measured it, where that is not fsarena.
+    program: Option<&'a str>,
+    trials_done: usize,
+    trials_planned: usize,
+    /// Blocks that count; absent where nothing was asked.
+    blocks: Option<u32>,
+    /// As in `5 %`; absent where nothing was asked.
+    margin: Option<String>,
+    /// Whether it is of a guest kernel, in virtual time.
+    is_virtual: bool,
+    scale: f64,
+    /// Whether it went to its own end: then what was not needed was not left out.
+    is_whole: bool,
+    /// Whether each file system was made anew: not in directories.
+    is_made_anew: bool,
+}
 
 pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Section {
     let run = context.run;
@@ -26,6 +45,66 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         is_made_anew: !contenders.iter().any(|one| is_directory(&one.levels.device)),
     };
     let mut blocks = vec![Block::Text(phrases.machine(&study.machine, &study.devices))];
-    blocks.push(Block::Text(phrases.method(&method).join(" ")));
+    blocks.push(Block::Text(sentences(&method, phrases).join(" ")));
     Section::new(blocks)
+}
+
+fn sentences(method: &Method<'_>, phrases: &dyn Phrases) -> Vec<String> {
+    let at_most = (!method.is_whole).then_some(method.trials_planned);
+    let trials = phrases.trials(method.trials_done, at_most);
+    let Some(blocks) = method.blocks else { return vec![phrases.not_asked_before(&trials)] };
+    let mut said = Vec::new();
+    match method.program {
+        Some(program) => said.push(phrases.brought_in(program)),
+        None => {
+            said.push(phrases.blocks().to_owned());
+            said.extend(method.is_made_anew.then(|| phrases.made_anew().to_owned()));
+        }
+    }
+    said.push(phrases.counted(&trials, blocks as usize));
+    said.extend(method.is_virtual.then(|| phrases.virtual_time().to_owned()));
+    if (method.scale - 1.0).abs() > 1e-12 {
+        said.push(phrases.scaled(method.scale));
+    }
+    if let (Some(margin), None) = (&method.margin, method.program) {
+        said.push(phrases.rule(margin));
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::own_article::phrases::english::English;
+
+    fn method(is_whole: bool, is_made_anew: bool, program: Option<&str>) -> String {
+        let margin = Some("5 %".to_owned());
+        let (trials_done, trials_planned, blocks) = (8, 64, Some(4));
+        let scale = 1.0;
+        let is_virtual = false;
+        let method = Method {
+            program,
+            trials_done,
+            trials_planned,
+            blocks,
+            margin,
+            is_virtual,
+            scale,
+            is_whole,
+            is_made_anew,
+        };
+        sentences(&method, &English).join(" ")
+    }
+
+    #[test]
+    fn a_run_that_was_decided_early_is_whole() {
+        let text = method(true, true, None);
+        assert!(text.contains("8 trials; 4 blocks count"), "{text}");
+        assert!(text.contains("a file system that is made anew"), "{text}");
+        let text = method(false, false, None);
+        assert!(text.contains("8 trials of 64 at most: the RUN is not whole"), "{text}");
+        assert!(!text.contains("made anew"), "{text}");
+        let text = method(true, true, Some("fio"));
+        assert!(!text.contains("before the first block"), "nothing was asked before: {text}");
+    }
 }

@@ -1,5 +1,6 @@
 //! A RUN over levels of a workload's parameter.
 
+use super::lengthened::lengthened;
 use fsarena_model::parameter::{Parameter, ParameterLevel, WorkloadLevels};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunHeader;
@@ -21,21 +22,8 @@ pub fn over_block_sizes(
     let workloads = [4096, 65536, 1 << 20].map(at_block_size).to_vec();
     let mut header = super::header(contenders, workloads, blocks);
     header.plan.verdict = Some(super::asked(&header.plan, Rule::Fixed { blocks }));
-    let count = u32::try_from(header.plan.schedule.len()).expect("a small plan");
-    let of = |sequence: u32| {
-        let mut record = super::record(&header, sequence);
-        let slot = &header.plan.schedule[sequence as usize];
-        for phase in &mut record.phases {
-            let mixed = (slot.block + 1) * 7 + (slot.contender as u32 + 3) * (slot.block + 5) * 13;
-            let longer = 1.0 + f64::from(mixed % 11) / 1000.0;
-            let by = longer * times(slot.contender, slot.workload);
-            let clocks = &mut phase.clocks;
-            clocks.returned_ns = (clocks.returned_ns as f64 * by) as u64;
-            clocks.durable_ns = clocks.durable_ns.map(|ns| (ns as f64 * by) as u64);
-        }
-        record
-    };
-    let records = (0..count).map(of).collect();
+    let records =
+        lengthened(&header, |slot, _, longer| longer * times(slot.contender, slot.workload));
     (header, records)
 }
 

@@ -1,5 +1,6 @@
 //! RUNs over numbers of ranks or hosts.
 
+use super::lengthened::lengthened;
 use fsarena_model::contender::Contender;
 use fsarena_model::factor;
 use fsarena_model::record::TrialRecord;
@@ -42,24 +43,7 @@ pub fn scaled(
     speed_up: impl Fn(usize, &str) -> f64,
 ) -> (RunHeader, Vec<TrialRecord>) {
     let header = super::header(contenders, vec![super::small_files()], blocks);
-    let count = u32::try_from(header.plan.schedule.len()).expect("a small plan");
-    let of = |sequence: u32| {
-        let mut record = super::record(&header, sequence);
-        let slot = &header.plan.schedule[sequence as usize];
-        for phase in &mut record.phases {
-            let mixed = (slot.block + 1) * 7 + (slot.contender as u32 + 3) * (slot.block + 5) * 13;
-            let longer = 1.0 + f64::from(mixed % 11) / 1000.0;
-            let shorter = longer / speed_up(slot.contender, &phase.name);
-            let clocks = &mut phase.clocks;
-            clocks.returned_ns = shortened(clocks.returned_ns, shorter);
-            clocks.durable_ns = clocks.durable_ns.map(|ns| shortened(ns, shorter));
-        }
-        record
-    };
-    let records = (0..count).map(of).collect();
+    let records =
+        lengthened(&header, |slot, phase, longer| longer / speed_up(slot.contender, phase));
     (header, records)
-}
-
-fn shortened(ns: u64, by: f64) -> u64 {
-    (ns as f64 * by) as u64
 }

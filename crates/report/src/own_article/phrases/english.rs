@@ -1,6 +1,6 @@
 //! English: figures as they come, and the words of the verdicts elsewhere.
 
-use super::{Against, Method, Phrases, Ranked, Title};
+use super::{Against, Phrases, Ranked, Title};
 use crate::format::count;
 use crate::verdict::text::figure;
 use fsarena_model::run::Clock;
@@ -39,49 +39,50 @@ impl Phrases for English {
         }
     }
 
-    fn method(&self, method: &Method<'_>) -> Vec<String> {
-        let trials = count(method.trials_done, "trial");
-        let of = match method.is_whole {
-            true => String::new(),
-            false => {
-                format!(" of {} at most: the RUN is not whole", method.trials_planned)
-            }
-        };
-        let Some(blocks) = method.blocks else {
-            return vec![format!(
-                "{trials}{of}. Nothing was asked before the RUN: whether differences are real is \
-                 not said."
-            )];
-        };
-        let mut said = Vec::new();
-        if let Some(program) = method.program {
-            said.push(format!(
-                "Measured by {program} and brought in: caches and order are unknown."
-            ));
-        } else {
-            said.push(
-                "Each block does the trials of all contenders that are still needed, once, in a \
-                 random order of its own."
-                    .to_owned(),
-            );
-            if method.is_made_anew {
-                said.push("Each trial begins with a file system that is made anew.".to_owned());
-            }
+    fn trials(&self, done: usize, at_most: Option<usize>) -> String {
+        let trials = count(done, "trial");
+        match at_most {
+            None => trials,
+            Some(most) => format!("{trials} of {most} at most: the RUN is not whole"),
         }
-        said.push(format!("{trials}{of}; {} count.", count(blocks as usize, "block")));
-        if method.is_virtual {
-            said.push("Times are virtual: of a guest kernel on a modelled disk.".to_owned());
-        }
-        if (method.scale - 1.0).abs() > 1e-12 {
-            said.push(format!("Datasets are scaled by {}.", method.scale));
-        }
-        if let (Some(margin), None) = (&method.margin, method.program) {
-            said.push(format!(
-                "Whether a difference is real was decided by a rule that was fixed before the first \
-                 block; the same means within ±{margin}."
-            ));
-        }
-        said
+    }
+
+    fn not_asked_before(&self, trials: &str) -> String {
+        format!(
+            "{trials}. Nothing was asked before the RUN: whether differences are real is not said."
+        )
+    }
+
+    fn brought_in(&self, program: &str) -> String {
+        format!("Measured by {program} and brought in: caches and order are unknown.")
+    }
+
+    fn blocks(&self) -> &'static str {
+        "Each block does the trials of all contenders that are still needed, once, in a random \
+         order of its own."
+    }
+
+    fn made_anew(&self) -> &'static str {
+        "Each trial begins with a file system that is made anew."
+    }
+
+    fn counted(&self, trials: &str, blocks: usize) -> String {
+        format!("{trials}; {} count.", count(blocks, "block"))
+    }
+
+    fn virtual_time(&self) -> &'static str {
+        "Times are virtual: of a guest kernel on a modelled disk."
+    }
+
+    fn scaled(&self, scale: f64) -> String {
+        format!("Datasets are scaled by {scale}.")
+    }
+
+    fn rule(&self, margin: &str) -> String {
+        format!(
+            "Whether a difference is real was decided by a rule that was fixed before the first \
+             block; the same means within ±{margin}."
+        )
     }
 
     fn phase(&self) -> &'static str {
@@ -207,40 +208,4 @@ fn other(one: &Against<'_>, much: &str) -> String {
         text.push_str(", by the machine");
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn method(is_whole: bool, is_made_anew: bool, program: Option<&str>) -> String {
-        let margin = Some("5 %".to_owned());
-        let (trials_done, trials_planned, blocks) = (8, 64, Some(4));
-        let scale = 1.0;
-        let is_virtual = false;
-        let method = Method {
-            program,
-            trials_done,
-            trials_planned,
-            blocks,
-            margin,
-            is_virtual,
-            scale,
-            is_whole,
-            is_made_anew,
-        };
-        English.method(&method).join(" ")
-    }
-
-    #[test]
-    fn a_run_that_was_decided_early_is_whole() {
-        let text = method(true, true, None);
-        assert!(text.contains("8 trials; 4 blocks count"), "{text}");
-        assert!(text.contains("a file system that is made anew"), "{text}");
-        let text = method(false, false, None);
-        assert!(text.contains("8 trials of 64 at most: the RUN is not whole"), "{text}");
-        assert!(!text.contains("made anew"), "{text}");
-        let text = method(true, true, Some("fio"));
-        assert!(!text.contains("before the first block"), "nothing was asked before: {text}");
-    }
 }

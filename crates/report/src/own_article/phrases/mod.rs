@@ -18,25 +18,6 @@ pub(super) enum Title {
     LeftOut,
 }
 
-/// How a RUN was done.
-pub(super) struct Method<'a> {
-    /// What measured it, where that is not fsarena.
-    pub(super) program: Option<&'a str>,
-    pub(super) trials_done: usize,
-    pub(super) trials_planned: usize,
-    /// Blocks that count; absent where nothing was asked.
-    pub(super) blocks: Option<u32>,
-    /// As in `5 %`; absent where nothing was asked.
-    pub(super) margin: Option<String>,
-    /// Whether it is of a guest kernel, in virtual time.
-    pub(super) is_virtual: bool,
-    pub(super) scale: f64,
-    /// Whether it went to its own end: then what was not needed was not left out.
-    pub(super) is_whole: bool,
-    /// Whether each file system was made anew: not in directories.
-    pub(super) is_made_anew: bool,
-}
-
 /// One contender against the one with the least median.
 pub(super) struct Against<'a> {
     pub(super) label: &'a str,
@@ -68,8 +49,21 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String;
     /// The machine and its devices.
     fn machine(&self, machine: &str, devices: &[String]) -> String;
-    /// The method, a sentence each.
-    fn method(&self, method: &Method<'_>) -> Vec<String>;
+    /// How many trials were done; of how many at most, where it did not go to its end.
+    fn trials(&self, done: usize, at_most: Option<usize>) -> String;
+    /// Nothing was asked before these trials.
+    fn not_asked_before(&self, trials: &str) -> String;
+    /// Another program has measured.
+    fn brought_in(&self, program: &str) -> String;
+    /// What is done in a block, and in which order.
+    fn blocks(&self) -> &'static str;
+    fn made_anew(&self) -> &'static str;
+    /// Trials, and blocks that count.
+    fn counted(&self, trials: &str, blocks: usize) -> String;
+    fn virtual_time(&self) -> &'static str;
+    fn scaled(&self, scale: f64) -> String;
+    /// By which rule it was decided, with this margin.
+    fn rule(&self, margin: &str) -> String;
     /// Heading of the column with phases.
     fn phase(&self) -> &'static str;
     /// Caption of a workload's table.

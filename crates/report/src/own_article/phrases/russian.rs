@@ -1,6 +1,6 @@
 //! Russian, as the articles of 2003 to 2010 were written: decimal comma, units in Russian.
 
-use super::{Against, Method, Phrases, Ranked, Title};
+use super::{Against, Phrases, Ranked, Title};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
@@ -123,50 +123,53 @@ impl Phrases for Russian {
         }
     }
 
-    fn method(&self, method: &Method<'_>) -> Vec<String> {
-        let trials = count(method.trials_done, ["испытание", "испытания", "испытаний"]);
-        let of = match method.is_whole {
-            true => String::new(),
-            false => format!(" из {} самое большее: серия не закончена", method.trials_planned),
-        };
-        let Some(blocks) = method.blocks else {
-            return vec![format!(
-                "{trials}{of}. Вопросов до начала задано не было: значимы ли различия, не сказано."
-            )];
-        };
-        let mut said = Vec::new();
-        if let Some(program) = method.program {
-            said.push(format!(
-                "Измерено программой {program}, результаты взяты извне: порядок и состояние кэша \
-                 неизвестны."
-            ));
-        } else {
-            said.push(
-                "В каждом блоке все участники, о которых ещё не решено, испытываются по одному разу \
-                 в случайном порядке."
-                    .to_owned(),
-            );
-            if method.is_made_anew {
-                said.push("Перед каждым испытанием файловая система создаётся заново.".to_owned());
-            }
+    fn trials(&self, done: usize, at_most: Option<usize>) -> String {
+        let trials = count(done, ["испытание", "испытания", "испытаний"]);
+        match at_most {
+            None => trials,
+            Some(most) => format!("{trials} из {most} самое большее: серия не закончена"),
         }
-        let blocks = count(blocks as usize, ["блок", "блока", "блоков"]);
-        said.push(format!("Проведено: {trials}{of}; в счёт идёт {blocks}."));
-        if method.is_virtual {
-            said.push("Время виртуальное: гостевое ядро на модели диска.".to_owned());
-        }
-        if (method.scale - 1.0).abs() > 1e-12 {
-            let scale = number(&method.scale.to_string());
-            said.push(format!("Объём данных умножен на {scale}."));
-        }
-        if let (Some(margin), None) = (&method.margin, method.program) {
-            said.push(format!(
-                "Значимость различий определялась по правилу, заданному до первого блока; одинаково \
-                 - значит в пределах ±{}.",
-                number(margin)
-            ));
-        }
-        said
+    }
+
+    fn not_asked_before(&self, trials: &str) -> String {
+        format!("{trials}. Вопросов до начала задано не было: значимы ли различия, не сказано.")
+    }
+
+    fn brought_in(&self, program: &str) -> String {
+        format!(
+            "Измерено программой {program}, результаты взяты извне: порядок и состояние кэша \
+             неизвестны."
+        )
+    }
+
+    fn blocks(&self) -> &'static str {
+        "В каждом блоке все участники, о которых ещё не решено, испытываются по одному разу в \
+         случайном порядке."
+    }
+
+    fn made_anew(&self) -> &'static str {
+        "Перед каждым испытанием файловая система создаётся заново."
+    }
+
+    fn counted(&self, trials: &str, blocks: usize) -> String {
+        let blocks = count(blocks, ["блок", "блока", "блоков"]);
+        format!("Проведено: {trials}; в счёт идёт {blocks}.")
+    }
+
+    fn virtual_time(&self) -> &'static str {
+        "Время виртуальное: гостевое ядро на модели диска."
+    }
+
+    fn scaled(&self, scale: f64) -> String {
+        format!("Объём данных умножен на {}.", number(&scale.to_string()))
+    }
+
+    fn rule(&self, margin: &str) -> String {
+        format!(
+            "Значимость различий определялась по правилу, заданному до первого блока; одинаково - \
+             значит в пределах ±{}.",
+            number(margin)
+        )
     }
 
     fn phase(&self) -> &'static str {
