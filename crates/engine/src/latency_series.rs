@@ -1,9 +1,9 @@
 //! Latencies over the time of a phase: a coarse histogram for each period, so that a phase of hours
 //! shows when it became slower.
 //!
-//! The periods are held from the start and never more than [`ROWS`]: when all are full, each two
+//! The periods are held from the start and never more than `ROWS`: when all are full, each two
 //! become one and a period is twice as long. So a phase of any length needs the same memory and
-//! leaves between [`ROWS`] ÷ 2 and [`ROWS`] periods. An op belongs to the period in which it ended.
+//! leaves between `ROWS` ÷ 2 and `ROWS` periods. An op belongs to the period in which it ended.
 //! Nothing is allocated after [`LatencySeries::new`].
 
 use crate::hist::{LatencySink, bucket_of, lower_of};
