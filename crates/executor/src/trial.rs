@@ -25,10 +25,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Attempts to empty the caches before a phase counts as warm: a page that another process holds
-/// for a moment stays, and is dropped by the next.
-const CHILL_ATTEMPTS: u32 = 5;
-/// Between two of them.
+/// How long it is tried to empty the caches before a phase counts as warm: a page that somebody
+/// holds for a moment stays, and is dropped by the next attempt. A busy machine has long moments.
+const CHILL_LIMIT: Duration = Duration::from_secs(2);
+/// Between two attempts.
 const CHILL_PAUSE: Duration = Duration::from_millis(20);
 
 /// Carries out `spec`. `program` is the binary that knows the argument `worker`, `host_proc` a
@@ -240,10 +240,8 @@ impl Trial<'_> {
         let mut proof = ColdProof::default();
         if let Some(device) = self.spec.target.device() {
             let backing = self.fs.cached_backing();
-            for attempt in 0..CHILL_ATTEMPTS {
-                if attempt > 0 {
-                    std::thread::sleep(CHILL_PAUSE);
-                }
+            let began = Instant::now();
+            loop {
                 cache::flush_device(device)?;
                 if let Some(backing) = backing {
                     cache::evict_file(backing)?;
@@ -253,9 +251,11 @@ impl Trial<'_> {
                 proof.backing_resident_pages =
                     backing.and_then(|path| cache::resident_pages(path).ok());
                 let pages = [proof.device_resident_pages, proof.backing_resident_pages];
-                if pages.iter().flatten().all(|pages| *pages == 0) {
+                let is_cold = pages.iter().flatten().all(|pages| *pages == 0);
+                if is_cold || began.elapsed() >= CHILL_LIMIT {
                     break;
                 }
+                std::thread::sleep(CHILL_PAUSE);
             }
             proof.source_resident_pages =
                 SourceFiles { spec: self.spec, stop: self.stop }.chill()?;
