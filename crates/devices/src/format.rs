@@ -47,7 +47,7 @@ impl Formatted {
         match &self.plan {
             MountPlan::Kernel { options, .. } => options.join(","),
             MountPlan::Commands { mount, .. } => external::shown(mount),
-            MountPlan::Nothing => String::new(),
+            MountPlan::Nothing | MountPlan::Node => String::new(),
         }
     }
 

@@ -20,11 +20,14 @@ use fsarena_process::cmd::{self, Conditions};
 use fsarena_process::limits::Limits;
 use rustix::mount::{UnmountFlags, unmount};
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Limit for a mount to appear whose command has ended; its daemon may still be starting.
 const APPEAR_LIMIT: Duration = Duration::from_secs(10);
+/// Of the directory in memory that has a node of a device: no room but for its name.
+const NODE_OPTIONS: [&str; 3] = ["size=64k", "nr_inodes=8", "mode=0755"];
 /// How long a busy mount is tried again.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
@@ -36,6 +39,8 @@ pub struct Mounted {
     options: String,
     mount_ns: u64,
     how: Unmount,
+    /// The device, where no file system holds it.
+    held: Option<File>,
 }
 
 /// How it is unmounted.
@@ -109,6 +114,7 @@ impl Mounted {
             }
         };
         self.how = Unmount::Nothing;
+        self.held = None;
         let Some(device) = device else { return Ok(ns) };
         wait_closed(&device)?;
         Ok(nanos(start.elapsed()))
@@ -140,6 +146,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
             options: entry.as_ref().map(MountEntry::options).unwrap_or_default(),
             mount_ns: 0,
             how: Unmount::Nothing,
+            held: None,
         });
     }
     let mnt = our_mount_point(mnt)?;
@@ -147,6 +154,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
     formatted.check_before_use()?;
     let start = Instant::now();
     let device = formatted.target().device().map(Path::to_owned);
+    let mut held = None;
     let how = match formatted.plan() {
         MountPlan::Kernel { fstype, source, options } => {
             kernel_mount(fstype, source, options, &mnt)?;
@@ -169,15 +177,23 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
             }
         }
         MountPlan::Nothing => Unmount::Nothing,
+        MountPlan::Node => {
+            held = Some(reopen::for_writing(formatted.target())?);
+            let options = NODE_OPTIONS.map(str::to_owned);
+            kernel_mount("tmpfs", "fsarena", &options, &mnt)?;
+            Unmount::Kernel { daemon_device: None }
+        }
     };
-    let mut mounted =
-        Mounted { path: mnt, fstype: String::new(), options: String::new(), mount_ns: 0, how };
+    let (fstype, options) = ("none".to_owned(), String::new());
+    let mut mounted = Mounted { path: mnt, fstype, options, mount_ns: 0, how, held };
     let entry = appeared(&mounted.path, before)?;
     mounted.mount_ns = nanos(start.elapsed());
     // What is wrong is unmounted as `mounted` is dropped.
     lies_on_target(formatted, &entry)?;
-    mounted.options = entry.options();
-    mounted.fstype = entry.fstype;
+    if mounted.held.is_none() {
+        mounted.options = entry.options();
+        mounted.fstype = entry.fstype;
+    }
     Ok(mounted)
 }
 
@@ -205,6 +221,7 @@ pub fn mount_by_command(command: &str, mnt: &Path) -> Result<Mounted, TargetErro
         fstype: entry.fstype,
         mount_ns: nanos(start.elapsed()),
         how: Unmount::Kernel { daemon_device: None },
+        held: None,
     })
 }
 

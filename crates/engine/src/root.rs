@@ -119,7 +119,8 @@ impl Root {
     }
 
     /// Distance that offsets of direct I/O must keep here, bytes: `STATX_DIOALIGN` where the file
-    /// system says it of a directory, else the logical block of its device in sysfs, else 512.
+    /// system says it of a directory, else the logical block of the device that is flushed as well,
+    /// or of its own in sysfs, else 512.
     /// Reads no file of the tree.
     #[must_use]
     pub fn sector_bytes(&self) -> u64 {
@@ -129,6 +130,10 @@ impl Root {
         };
         if facts.stx_mask & STATX_DIOALIGN.bits() != 0 && facts.stx_dio_offset_align > 0 {
             return u64::from(facts.stx_dio_offset_align);
+        }
+        let of_device = |device| rustix::fs::ioctl_blksszget(device).ok().map(u64::from);
+        if let Some(sector_bytes) = self.device.as_ref().and_then(of_device) {
+            return sector_bytes;
         }
         let device = format!("/sys/dev/block/{}:{}", facts.stx_dev_major, facts.stx_dev_minor);
         let read = |queue: &str| {

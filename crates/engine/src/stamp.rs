@@ -1,15 +1,6 @@
 //! Contents with stamps: dataset, file, offset and version of every sector.
 //!
-//! Every 512 B sector of a file (or its shorter tail) begins with a stamp of four little-endian
-//! words, as far as they fit:
-//!
-//! | byte | what |
-//! |---|---|
-//! | 0 | `fsar`, layout version (u16), version of the file (u16) |
-//! | 8 | tag of the dataset ([`fsarena_model::seed::Seed::tag`]) |
-//! | 16 | number of the file |
-//! | 24 | offset of the sector in the file, bytes |
-//!
+//! Every 512 B sector of a file (or its shorter tail) begins with a [`Stamp`], as far as it fits.
 //! The rest is ChaCha8 from the dataset's seed, incompressible, and repeats each 1 MiB of a file
 //! ([`PERIOD_BYTES`]; stamps do not repeat). So a byte depends on dataset, file and offset alone,
 //! never on the size of the calls that wrote it, and everything but two words a sector is generated
@@ -20,71 +11,18 @@
 //! for a call of 1 MiB, mostly misses of the first-level cache. Such a call itself takes 250 to
 //! 500 µs on tmpfs.
 
+pub use fsarena_model::stamp::{LAYOUT_VERSION, SECTOR_BYTES, STAMP_BYTES, Stamp, VERSION_BYTE};
+
 use crate::buffer::Pages;
 use fsarena_model::seed::Seed;
+use fsarena_model::stamp::{FILE_WORD, OFFSET_WORD};
 use rustix::io::Errno;
 use std::ffi::CStr;
 
-/// Distance between stamps.
-pub const SECTOR_BYTES: usize = 512;
-/// Length of a stamp.
-pub const STAMP_BYTES: usize = 32;
 /// The fill of a file repeats at this distance.
 pub const PERIOD_BYTES: usize = 1 << 20;
-/// Layout described above.
-pub const LAYOUT_VERSION: u16 = 1;
 /// Version of files that were written once.
 pub const FIRST_VERSION: u16 = 1;
-
-const MAGIC: [u8; 4] = *b"fsar";
-/// Offset of the version in a sector, bytes.
-pub const VERSION_BYTE: usize = 6;
-const FILE_WORD: usize = 16;
-const OFFSET_WORD: usize = 24;
-
-/// A decoded stamp.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stamp {
-    pub layout: u16,
-    /// Version of the file.
-    pub version: u16,
-    pub dataset_tag: u64,
-    /// Number of the file.
-    pub file: u64,
-    /// Offset of the sector, bytes.
-    pub offset: u64,
-}
-
-impl Stamp {
-    /// The stamp at the start of a sector; `None` where there is none.
-    #[must_use]
-    pub fn decode(sector: &[u8]) -> Option<Self> {
-        let bytes: &[u8; STAMP_BYTES] = sector.first_chunk()?;
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(word)
-        };
-        (bytes[..4] == MAGIC).then(|| Self {
-            layout: u16::from_le_bytes([bytes[4], bytes[5]]),
-            version: u16::from_le_bytes([bytes[6], bytes[7]]),
-            dataset_tag: word(8),
-            file: word(FILE_WORD),
-            offset: word(OFFSET_WORD),
-        })
-    }
-
-    fn encode(&self) -> [u8; STAMP_BYTES] {
-        let mut bytes = [0; STAMP_BYTES];
-        bytes[..4].copy_from_slice(&MAGIC);
-        bytes[4..6].copy_from_slice(&self.layout.to_le_bytes());
-        bytes[6..8].copy_from_slice(&self.version.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.dataset_tag.to_le_bytes());
-        bytes[FILE_WORD..OFFSET_WORD].copy_from_slice(&self.file.to_le_bytes());
-        bytes[OFFSET_WORD..].copy_from_slice(&self.offset.to_le_bytes());
-        bytes
-    }
-}
 
 /// Which bytes of files a phase takes, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

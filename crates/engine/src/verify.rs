@@ -14,7 +14,7 @@ use crate::threads::Sizes;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, VerifyReport};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ops::Range;
 
@@ -121,6 +121,9 @@ impl Verifier {
             offset += got as u64;
         }
         self.attribute(&opened)?;
+        if is_device(&opened) {
+            return Ok(());
+        }
         match read_full(&opened, &mut self.read_buf.as_mut_slice()[..1]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(format!("is longer than {size} bytes")),
@@ -198,6 +201,12 @@ fn first_difference(wanted: &[u8], found: &mut [u8], state: &DatasetState) -> Op
         }
     }
     wanted.iter().zip(found).position(|(wanted, found)| wanted != found)
+}
+
+/// Whether it is a block device, which is as long as it is.
+fn is_device(file: &OwnedFd) -> bool {
+    let kind = rustix::fs::fstat(file).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    kind == Ok(FileType::BlockDevice)
 }
 
 /// Fills `bytes` as far as the file reaches; how many that is.

@@ -21,7 +21,9 @@ use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
 use fsarena_model::record::{ColdProof, Notice, Rank, TrialRecord};
 use fsarena_model::spec::TrialSpec;
-use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSays, WorkerSpec};
+use fsarena_model::work::{
+    JobTask, Op, Phase, Task, VerifyReport, WorkerReport, WorkerSays, WorkerSpec,
+};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -59,8 +61,23 @@ impl Trial<'_> {
             Some(job) if phase.op == Op::Fio => {
                 Task::Fio { job: job.clone(), section: phase.name.clone(), lay_out: !phase.timed }
             }
-            _ => Task::Phase { phase: phase.clone(), seed, latency },
+            _ => Task::Phase { phase: self.as_worked(phase), seed, latency },
         }
+    }
+
+    /// A phase as its worker does it: a device is there, and is not made but written over.
+    fn as_worked(&self, phase: &Phase) -> Phase {
+        let op = match phase.op {
+            Op::BigWrite if self.spec.contender.levels.is_raw() => Op::BigOverwrite,
+            op => op,
+        };
+        Phase { op, ..phase.clone() }
+    }
+
+    /// Takes down what `phase` has left, as its worker did it.
+    pub(crate) fn follow(&mut self, phase: &Phase, report: &WorkerReport) {
+        let worked = self.as_worked(phase);
+        self.contents.follow(&worked, &self.spec.workload.dataset, report);
     }
 
     /// What the worker of a timed phase is told: it touches the memory that the phase will need.

@@ -12,7 +12,8 @@ use fsarena_metrics::{Roots, Watch, block_stat};
 use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
-use std::os::unix::fs::DirBuilderExt as _;
+use rustix::fs::{CWD, FileType, Mode, StatVfs};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// The file system of a trial.
@@ -66,6 +67,9 @@ impl<'a> TestedFs<'a> {
         if let Some(user) = self.spec.user.filter(|_| is_first) {
             change_owner(&root, user)?;
         }
+        if self.spec.contender.levels.is_raw() {
+            self.put_node(&root)?;
+        }
         effective.mounted_type = Some(mounted.fstype().to_owned());
         effective.mounted_options = Some(mounted.options().to_owned());
         effective.mount_asked = formatted.mount_asked();
@@ -74,9 +78,21 @@ impl<'a> TestedFs<'a> {
         }
         self.mounted = Some(mounted);
         if is_first {
-            self.used_empty_bytes = self.space_used().map(|(_, used)| used);
+            self.used_empty_bytes = Some(self.space_used().map_or(0, |(_, used)| used));
         }
         Ok(is_first)
+    }
+
+    /// Puts a node of the device into `root`, under the name of the one file of the workload.
+    fn put_node(&self, root: &Path) -> Result<(), StepError> {
+        let device = self.spec.target.device().ok_or_else(|| out_of_order("node", "reset"))?;
+        let path = root.join(self.spec.workload.dataset.first_name());
+        let failed = |error: std::io::Error| StepError::new(format!("{}: {error}", path.display()));
+        let number = std::fs::metadata(device).map_err(failed)?.rdev();
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(CWD, &path, FileType::BlockDevice, mode, number)
+            .map_err(|errno| failed(errno.into()))?;
+        self.spec.user.map_or(Ok(()), |user| change_owner(&path, user))
     }
 
     /// Mounts it for what happens before its first mount; that is not taken for the first.
@@ -176,23 +192,29 @@ impl<'a> TestedFs<'a> {
         Watch { device: self.device_name(), worker_pid, ..Watch::default() }
     }
 
+    /// What the mounted file system tells of its room; nothing where there is none.
+    fn statvfs(&self) -> Option<StatVfs> {
+        let mounted = self.mounted.as_ref().filter(|_| !self.spec.contender.levels.is_raw())?;
+        rustix::fs::statvfs(mounted.path()).ok()
+    }
+
     /// Capacity and use of the mounted file system by statvfs(3), bytes.
     pub(crate) fn space_used(&self) -> Option<(u64, u64)> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let stat = self.statvfs()?;
         let total = stat.f_blocks.saturating_mul(stat.f_frsize);
         Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))
     }
 
     /// Free inodes, where their number is fixed.
     pub(crate) fn inodes_free(&self) -> Option<u64> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let stat = self.statvfs()?;
         (stat.f_files > 0).then_some(stat.f_ffree)
     }
 
     /// Says where there is more or less room than the plan went by.
     pub(crate) fn compare_with_prediction(&self) -> Option<Notice> {
         let predicted = self.spec.predicted?;
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let stat = self.statvfs()?;
         let found = Predicted {
             free_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
             inodes: (stat.f_files > 0).then_some(stat.f_ffree),
@@ -204,7 +226,7 @@ impl<'a> TestedFs<'a> {
 
     /// Space after the last phase, of which `stored_bytes` are contents.
     pub(crate) fn space(&self, stored_bytes: u64) -> Option<Space> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let stat = self.statvfs()?;
         let (total_bytes, used_bytes) = self.space_used()?;
         let fixed = stat.f_files > 0;
         Some(Space {

@@ -100,7 +100,7 @@ impl Trial<'_> {
             record.series = Some(series(&samples, report.start_monotonic_ns));
             record.sampler = Some(cost);
         }
-        self.contents.follow(phase, &self.spec.workload.dataset, &report);
+        self.follow(phase, &report);
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;

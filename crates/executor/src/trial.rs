@@ -185,7 +185,7 @@ impl Trial<'_> {
         drop(reliever);
         match said {
             WorkerSays::Done(report) => {
-                self.contents.follow(phase, &self.spec.workload.dataset, &report);
+                self.follow(phase, &report);
                 report
                     .error
                     .map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))

@@ -149,6 +149,8 @@ pub enum MountPlan {
     },
     /// Not at all: it is a directory.
     Nothing,
+    /// There is none: a directory in memory, for a node of the device itself.
+    Node,
 }
 
 pub trait FileSystem: Send + Sync {

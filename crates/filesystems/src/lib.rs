@@ -20,6 +20,7 @@ mod ntfs3;
 mod options;
 #[doc(hidden)]
 pub mod outputs;
+mod raw;
 mod reiserfs;
 mod ufs1;
 mod vfat;
@@ -38,7 +39,7 @@ pub use options::{FsError, IllegalLevel, UnknownFs};
 use fsarena_model::contender::FsLevel;
 
 /// Every driver of this program; a new one is its file and its line here.
-static BUILTIN: [&dyn FileSystem; 15] = [
+static BUILTIN: [&dyn FileSystem; 16] = [
     &ext::EXT2,
     &ext::EXT3,
     &ext::EXT4,
@@ -54,6 +55,7 @@ static BUILTIN: [&dyn FileSystem; 15] = [
     &ufs1::Ufs1,
     &no_device::Tmpfs,
     &no_device::Directory,
+    &raw::Raw,
 ];
 
 /// File systems that are no misspelling of ours; they can be defined by their commands.

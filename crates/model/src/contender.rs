@@ -451,6 +451,9 @@ pub enum Discard {
 
 names!(Discard.name { None = "none", On = "on" });
 
+/// Name of the contender that has no file system.
+pub const RAW: &str = "raw";
+
 impl Levels {
     /// A file system with default options on a device, cold, everything else as it is.
     #[must_use]
@@ -498,6 +501,12 @@ impl Levels {
             && self.fs.name != "directory"
             && external.is_none_or(|commands| commands.device)
             && self.device.size_bytes().is_some()
+    }
+
+    /// Whether it is no file system but the device itself, as the one file of its work.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.fs.name == RAW
     }
 
     /// Whether the file system is in memory alone.

@@ -138,6 +138,13 @@ impl Dataset {
         self.name_bytes.unwrap_or(9)
     }
 
+    /// Name of its first file, without directories.
+    #[must_use]
+    pub fn first_name(&self) -> String {
+        let zeros = "0".repeat(self.name_digits() as usize);
+        format!("{:x<width$}", format!("f{zeros}"), width = self.file_name_bytes() as usize)
+    }
+
     /// Digits of a file's number in its name.
     #[must_use]
     pub fn name_digits(&self) -> u32 {

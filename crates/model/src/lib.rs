@@ -70,6 +70,7 @@ pub mod score;
 pub mod seed;
 pub mod spec;
 pub mod split;
+pub mod stamp;
 pub mod state;
 pub mod thermal;
 pub mod units;

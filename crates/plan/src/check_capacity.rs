@@ -19,6 +19,7 @@ use crate::workload::{is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
 use fsarena_model::factor;
 use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
+use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
@@ -60,6 +61,39 @@ fn longest_bytes(workload: &Workload) -> u64 {
 /// Whether a phase copies.
 fn copies(phase: &Phase) -> bool {
     phase.job.as_ref().is_some_and(|job| job.kind == JobKind::Copy)
+}
+
+/// Why a workload needs a file system, where the contender has none.
+fn needs_files(workload: &Workload, levels: &Levels) -> Option<String> {
+    if !levels.is_raw() || is_null(workload) {
+        return None;
+    }
+    let name = &levels.fs.name;
+    let dataset = &workload.dataset;
+    let whose = if workload.source.is_some() { Some("trees") } else { None };
+    if let Some(what) = whose.or(workload.fio.as_ref().map(|_| "files of fio")) {
+        return Some(format!("it works on {what}, and {name} is the device without a file system"));
+    }
+    let of_sectors =
+        [Op::BigWrite, Op::BigRead, Op::BigOverwrite, Op::RandRead, Op::RandWrite, Op::RandRw];
+    if let Some(phase) = workload.phases.iter().find(|phase| !of_sectors.contains(&phase.op)) {
+        return Some(format!(
+            "phase {:?} needs a file system, and {name} has sectors alone",
+            phase.name
+        ));
+    }
+    if let Some(phase) = workload.phases.iter().find(|phase| phase.io.stonewall_ns.is_some()) {
+        return Some(format!(
+            "phase {:?} has a stonewall, which is for files that are made, and {name} makes none",
+            phase.name
+        ));
+    }
+    (dataset.files != 1 || dataset.dirs != 0 || !dataset.is_uniform()).then(|| {
+        format!(
+            "it has {} files, and {name} is one: the device; give it one (files=1)",
+            dataset.files
+        )
+    })
 }
 
 /// Why a workload cannot be done at a level of `reflink`, or says nothing there.
@@ -258,6 +292,7 @@ pub(crate) fn check_capacity(
             let out = not_run.iter().any(|n| n.contender == contender && n.workload.is_none());
             let reason = obstacle.map(|obstacle| obstacle.reason);
             let reason = reason.or_else(|| not_direct(workload, levels));
+            let reason = reason.or_else(|| needs_files(workload, levels));
             let reason = reason.or_else(|| not_shared(workload, levels));
             let Some(reason) = reason else { continue };
             if !out {
@@ -295,7 +330,6 @@ mod tests {
     use fsarena_model::dataset::Dataset;
     use fsarena_model::dataset::Distribution;
     use fsarena_model::io::Backend;
-    use fsarena_model::op::Op;
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {

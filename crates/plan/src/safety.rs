@@ -213,8 +213,15 @@ pub(crate) fn of_plan(
             one.levels.device.is_modelled() && factor::age(&one.levels).is_some()
         });
     let aged = aged.map(|(contender, _)| (contender, "crash runs begin with a fresh file system"));
+    let raw = plan
+        .contenders
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.levels.device.is_modelled() && one.levels.is_raw());
+    let raw = raw.map(|(contender, _)| (contender, "without a file system nothing is promised"));
     let not_run = outside
         .chain(aged)
+        .chain(raw)
         .map(|(contender, reason)| SafetyNotRun { contender, reason: reason.to_owned() });
     Ok(SafetyPlan { workload_notes, not_run: not_run.collect(), ..asked.clone() })
 }

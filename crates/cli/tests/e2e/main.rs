@@ -50,6 +50,7 @@ mod loop_programs_articles;
 mod loop_programs_bad;
 mod loop_programs_own;
 mod loop_programs_stage;
+mod loop_raw;
 mod loop_resume;
 mod loop_run;
 mod loop_safety;

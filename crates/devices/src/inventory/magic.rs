@@ -4,6 +4,8 @@
 //! What is found here counts as what wipefs and blkid find. It errs towards finding: a header whose
 //! checksum is wrong is still somebody's header.
 
+use fsarena_model::contender::RAW;
+use fsarena_model::stamp::is_of_device_itself;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -74,6 +76,9 @@ pub(super) fn find_signatures(device: &File, size_bytes: u64) -> io::Result<BTre
             found.insert("crypto_LUKS".to_owned());
         }
     }
+    if is_of_device_itself(&start, 0) {
+        found.insert(RAW.to_owned());
+    }
     if zfs(device, size_bytes)? {
         found.insert("zfs_member".to_owned());
     }
@@ -110,6 +115,7 @@ fn read(device: &File, offset: u64, length: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::stamp::Stamp;
 
     const SIZE: u64 = 16 << 20;
 
@@ -126,6 +132,17 @@ mod tests {
     fn nothing_is_found_where_nothing_is() {
         assert_eq!(with(&[]), Vec::<String>::new());
         assert_eq!(with(&[(0, &[0xff; 1 << 20])]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn work_on_the_device_itself_is_found() {
+        let stamp = |file: u64, offset: u64| {
+            Stamp { layout: 1, version: 2, dataset_tag: 3, file, offset }.encode()
+        };
+        assert_eq!(with(&[(0, &stamp(0, 0))]), [RAW]);
+        assert_eq!(with(&[(512, &stamp(0, 512))]), Vec::<String>::new());
+        assert_eq!(with(&[(0, &stamp(0, 512))]), Vec::<String>::new(), "a part of a file");
+        assert_eq!(with(&[(0, &stamp(1, 0))]), Vec::<String>::new(), "another file");
     }
 
     #[test]

@@ -138,6 +138,9 @@ impl Factor for AgeOfFiles {
     }
     fn illegal(&self, target: &Target<'_>) -> Option<Illegal> {
         age(target.levels)?;
+        if target.levels.is_raw() {
+            return Some(Illegal::LeftOut("a device without a file system has no files to age"));
+        }
         target.levels.device.is_virtual().then_some(Illegal::LeftOut(IN_A_GUEST))
     }
     /// `aged 80%`, `filled 80%` where nothing is churned.
