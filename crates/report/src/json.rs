@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 1;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 15] = [
+pub const KINDS: [(&str, &str); 16] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-run", "compare [RUN] --json, of one RUN"),
@@ -21,6 +21,7 @@ pub const KINDS: [(&str, &str); 15] = [
     ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
     ("compare-watched", "compare RUN[@FROM-TO] RUN[@FROM-TO] --json, of watched RUNs"),
     ("history", "history WORKLOAD --json"),
+    ("advice", "advise --json, advise --run RUN --json"),
     ("list", "list --json"),
     ("plan", "run --dry-run --json"),
     ("doctor", "doctor --json"),

@@ -6,7 +6,8 @@
 //! fsarena-report` writes them anew.
 
 use crate::{
-    Answer, DatasetLine, DeviceModel, DeviceModelLine, MergedLine, Missing, PlanCost, RunLine,
+    Advice, Answer, DatasetLine, DeviceModel, DeviceModelLine, MergedLine, Missing, PlanCost,
+    RunLine,
 };
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
@@ -66,6 +67,12 @@ mod documents {
     pub(super) struct HistoryDocument {
         /// Figures over RUNs with the changes in them.
         history: History,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct AdviceDocument {
+        /// What is said of each purpose, in the order in which they were asked.
+        purposes: Vec<Advice>,
     }
 
     #[derive(JsonSchema)]
@@ -151,6 +158,7 @@ pub fn schema(kind: &str) -> Option<Value> {
         "compare-sides" => schema_of::<documents::CompareDocument<Sides>>(),
         "compare-watched" => schema_of::<documents::CompareDocument<WatchedPair>>(),
         "history" => schema_of::<documents::HistoryDocument>(),
+        "advice" => schema_of::<documents::AdviceDocument>(),
         "list" => schema_of::<documents::ListDocument>(),
         "plan" => schema_of::<documents::PlanDocument>(),
         "doctor" => schema_of::<documents::DoctorDocument>(),

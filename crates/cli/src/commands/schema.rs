@@ -22,6 +22,7 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "compare-sides",
     "compare-watched",
     "history",
+    "advice",
     "list",
     "plan",
     "doctor",

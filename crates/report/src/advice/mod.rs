@@ -33,6 +33,7 @@ pub struct AskedPhase {
 
 /// What a RUN says of a purpose.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// As in `--for mail`.
     pub purpose: String,
@@ -53,6 +54,7 @@ pub struct Advice {
 /// The kinds of answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AdviceKind"))]
 pub enum Kind {
     /// Against every other contender, in every phase that decides.
     Sure,

@@ -11,9 +11,9 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Rule, Stop, StopWhy};
 use fsarena_report::schema::{KINDS, schema};
 use fsarena_report::{
-    DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLine,
-    DeviceModelPoint, DeviceModelRow, MergedLine, PlanCost, PlanCostRow, PlanNeed, Run, RunLine,
-    json,
+    AskedPhase, AskedPurpose, DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine,
+    DeviceModelLine, DeviceModelPoint, DeviceModelRow, MergedLine, PlanCost, PlanCostRow, PlanNeed,
+    Run, RunLine, json,
 };
 use fsarena_study::study;
 use fsarena_testkit::crash;
@@ -121,6 +121,14 @@ fn runs_and_verdicts() {
     let verdicts = fsarena_verdict::verdicts(&header, &[], &scores, stop, &[]).unwrap();
     is_valid(&json::show(&run(Some(&verdicts))));
     is_valid(&json::verdicts(&verdicts));
+    let asked = |workload: &str| AskedPurpose {
+        name: "mail".to_owned(),
+        title: "a mail server".to_owned(),
+        phases: vec![AskedPhase { workload: workload.to_owned(), phase: "create".to_owned() }],
+    };
+    let asked = [asked(&header.plan.workloads[0].name), asked("nothing")];
+    let advice = fsarena_report::advice(&run(Some(&verdicts)), &asked);
+    is_valid(&json::document("advice", "purposes", &advice));
     let (header, sessions, records) = fsarena_report::anonymous(&header, &sessions, &records, &[]);
     let run = Run {
         id: 1,
