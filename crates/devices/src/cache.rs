@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::Path;
 
 const BLKFLSBUF: libc::Ioctl = 0x1261;
+const BLKBSZSET: libc::Ioctl = 0x4008_1271;
 const SYS_CACHESTAT: libc::c_long = 451;
 
 /// `struct cachestat_range`; a length of 0 is up to the end.
@@ -28,6 +29,15 @@ struct Cachestat {
     recently_evicted: u64,
 }
 
+/// Writes back what the page cache holds of a block device, and keeps it.
+///
+/// # Errors
+/// When the device cannot be opened or written.
+pub fn sync_device(device: &Path) -> Result<(), TargetError> {
+    let file = open_read(device)?;
+    fsync(&file).map_err(|error| TargetError::io("fsync", device, error))
+}
+
 /// Writes back and throws away what the page cache holds of a block device (`BLKFLSBUF`).
 ///
 /// # Errors
@@ -38,6 +48,21 @@ pub fn flush_device(device: &Path) -> Result<(), TargetError> {
     // SAFETY: BLKFLSBUF takes no argument and touches no memory of ours.
     if unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF) } < 0 {
         return Err(TargetError::io("BLKFLSBUF", device, io::Error::last_os_error()));
+    }
+    Ok(())
+}
+
+/// Lets the page cache of a device of `size_bytes` have blocks of 4 KiB, or of the largest power of
+/// two below that its size is a multiple of: mkfs and mounts leave theirs behind, down to 512 B.
+/// `held` is the device, held exclusively.
+///
+/// # Errors
+/// ioctl(2)'s.
+pub(crate) fn set_block_size(held: &File, size_bytes: u64) -> io::Result<()> {
+    let bytes = libc::c_int::from(1_i16 << size_bytes.trailing_zeros().min(12));
+    // SAFETY: BLKBSZSET reads one int, which this is and outlives the call.
+    if unsafe { libc::ioctl(held.as_raw_fd(), BLKBSZSET, std::ptr::from_ref(&bytes)) } < 0 {
+        return Err(io::Error::last_os_error());
     }
     Ok(())
 }

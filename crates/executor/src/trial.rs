@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// How long it is tried to empty the caches before a phase counts as warm: a page that somebody
 /// holds for a moment stays, and is dropped by the next attempt. A busy machine has long moments.
 const CHILL_LIMIT: Duration = Duration::from_secs(2);
-/// Between two attempts.
+/// Before the second attempt; twice as long before each further one.
 const CHILL_PAUSE: Duration = Duration::from_millis(20);
 
 /// Carries out `spec`. `program` is the binary that knows the argument `worker`, `host_proc` a
@@ -199,6 +199,11 @@ impl Trial<'_> {
     fn settle(&mut self) -> Result<(), StepError> {
         let root = self.fs.work_root()?;
         settle::syncfs(&root)?;
+        if let Some(device) =
+            self.spec.target.device().filter(|_| self.spec.contender.levels.is_raw())
+        {
+            cache::sync_device(device)?;
+        }
         let Some(device) = self.fs.device_name() else { return Ok(()) };
         if self.fs.driver.freezes() {
             match settle::freeze_thaw(&root) {
@@ -240,7 +245,7 @@ impl Trial<'_> {
         let mut proof = ColdProof::default();
         if let Some(device) = self.spec.target.device() {
             let backing = self.fs.cached_backing();
-            let began = Instant::now();
+            let (began, mut pause) = (Instant::now(), CHILL_PAUSE);
             loop {
                 cache::flush_device(device)?;
                 if let Some(backing) = backing {
@@ -255,7 +260,8 @@ impl Trial<'_> {
                 if is_cold || began.elapsed() >= CHILL_LIMIT {
                     break;
                 }
-                std::thread::sleep(CHILL_PAUSE);
+                std::thread::sleep(pause);
+                pause *= 2;
             }
             proof.source_resident_pages =
                 SourceFiles { spec: self.spec, stop: self.stop }.chill()?;

@@ -506,7 +506,7 @@ impl Levels {
     /// Whether it is no file system but the device itself, as the one file of its work.
     #[must_use]
     pub fn is_raw(&self) -> bool {
-        self.fs.name == RAW
+        self.fs.name == RAW && self.fs.external.is_none()
     }
 
     /// Whether the file system is in memory alone.

@@ -13,13 +13,13 @@ use crate::capacity::{rewritten_bytes, too_small};
 use crate::error::PlanError;
 use crate::experiment::Experiment;
 use crate::files::Rules;
+use crate::raw::needs_files;
 use crate::steps::is_null;
 use crate::text::PATH_MAX;
 use crate::workload::{is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
 use fsarena_model::factor;
 use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
-use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
@@ -61,39 +61,6 @@ fn longest_bytes(workload: &Workload) -> u64 {
 /// Whether a phase copies.
 fn copies(phase: &Phase) -> bool {
     phase.job.as_ref().is_some_and(|job| job.kind == JobKind::Copy)
-}
-
-/// Why a workload needs a file system, where the contender has none.
-fn needs_files(workload: &Workload, levels: &Levels) -> Option<String> {
-    if !levels.is_raw() || is_null(workload) {
-        return None;
-    }
-    let name = &levels.fs.name;
-    let dataset = &workload.dataset;
-    let whose = if workload.source.is_some() { Some("trees") } else { None };
-    if let Some(what) = whose.or(workload.fio.as_ref().map(|_| "files of fio")) {
-        return Some(format!("it works on {what}, and {name} is the device without a file system"));
-    }
-    let of_sectors =
-        [Op::BigWrite, Op::BigRead, Op::BigOverwrite, Op::RandRead, Op::RandWrite, Op::RandRw];
-    if let Some(phase) = workload.phases.iter().find(|phase| !of_sectors.contains(&phase.op)) {
-        return Some(format!(
-            "phase {:?} needs a file system, and {name} has sectors alone",
-            phase.name
-        ));
-    }
-    if let Some(phase) = workload.phases.iter().find(|phase| phase.io.stonewall_ns.is_some()) {
-        return Some(format!(
-            "phase {:?} has a stonewall, which is for files that are made, and {name} makes none",
-            phase.name
-        ));
-    }
-    (dataset.files != 1 || dataset.dirs != 0 || !dataset.is_uniform()).then(|| {
-        format!(
-            "it has {} files, and {name} is one: the device; give it one (files=1)",
-            dataset.files
-        )
-    })
 }
 
 /// Why a workload cannot be done at a level of `reflink`, or says nothing there.
@@ -286,7 +253,7 @@ pub(crate) fn check_capacity(
     let all: Vec<Vec<Option<Obstacle>>> = workloads.iter().map(of_workload).collect();
     reject_impossible_age(experiment, contenders, &all)?;
     for ((number, workload), obstacles) in workloads.iter().enumerate().zip(all) {
-        reject_impossible(experiment, contenders, &obstacles)?;
+        reject_impossible(experiment, workload, contenders, &obstacles)?;
         for (contender, obstacle) in obstacles.into_iter().enumerate() {
             let levels = &contenders[contender].levels;
             let out = not_run.iter().any(|n| n.contender == contender && n.workload.is_none());
@@ -303,21 +270,25 @@ pub(crate) fn check_capacity(
     Ok(())
 }
 
-/// Refuses what no contender can take.
+/// Refuses what none of the contenders can take that have a use for it.
 fn reject_impossible(
     experiment: &Experiment,
+    workload: &Workload,
     contenders: &[Contender],
     obstacles: &[Option<Obstacle>],
 ) -> Result<(), PlanError> {
-    let Some(last) = obstacles.last().cloned().flatten() else { return Ok(()) };
-    if !obstacles.iter().all(Option::is_some) {
+    let both = contenders.iter().zip(obstacles);
+    let asked: Vec<_> =
+        both.filter(|(contender, _)| needs_files(workload, &contender.levels).is_none()).collect();
+    let Some((contender, Some(last))) = asked.last() else { return Ok(()) };
+    if !asked.iter().all(|(_, obstacle)| obstacle.is_some()) {
         return Ok(());
     }
-    let level = contenders.last().map(|contender| &contender.levels.device);
+    let level = Some(&contender.levels.device);
     let devices = &experiment.factors.device;
     let place = devices.iter().find(|device| Some(&device.value) == level).or(devices.last());
     match place {
-        Some(device) => Err(PlanError::new(&device.place, last.what, last.remedy)),
+        Some(device) => Err(PlanError::new(&device.place, &last.what, &last.remedy)),
         None => Ok(()),
     }
 }
@@ -330,6 +301,7 @@ mod tests {
     use fsarena_model::dataset::Dataset;
     use fsarena_model::dataset::Distribution;
     use fsarena_model::io::Backend;
+    use fsarena_model::op::Op;
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {

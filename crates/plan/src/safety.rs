@@ -192,6 +192,9 @@ pub fn crash_workload(name: &str, workloads: &[Workload]) -> Option<CrashWorkloa
     kind.or_else(|| phases().map(|workload| CrashWorkload::Phases(Box::new(workload.clone()))))
 }
 
+/// Why the power of `raw` is not cut.
+pub const NOTHING_PROMISED: &str = "without a file system nothing is promised";
+
 /// The crash runs of a plan with these contenders: the power of those alone is cut that are on
 /// modelled disks.
 ///
@@ -218,7 +221,7 @@ pub(crate) fn of_plan(
         .iter()
         .enumerate()
         .filter(|(_, one)| one.levels.device.is_modelled() && one.levels.is_raw());
-    let raw = raw.map(|(contender, _)| (contender, "without a file system nothing is promised"));
+    let raw = raw.map(|(contender, _)| (contender, NOTHING_PROMISED));
     let not_run = outside
         .chain(aged)
         .chain(raw)

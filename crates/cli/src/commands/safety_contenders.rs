@@ -6,10 +6,10 @@ use crate::commands::trust::check_guest_kernel;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_executor::crash::check_programs;
-use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::contender::{Contender, DeviceLevel, RAW};
 use fsarena_model::work::Workload;
 use fsarena_places::kernel::Kernels;
-use fsarena_plan::{Experiment, Overrides, PlanError, Span};
+use fsarena_plan::{Experiment, NOTHING_PROMISED, Overrides, PlanError, Span};
 use fsarena_process::cmd;
 use fsarena_runner::DriverRules;
 use fsarena_safety::crash_workload::CrashWorkload;
@@ -167,6 +167,10 @@ pub(super) fn contenders(
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
     order.allowed.check(&plan.contenders)?;
+    if plan.contenders.iter().any(|contender| contender.levels.is_raw()) {
+        let what = format!("--fs: {RAW}: {NOTHING_PROMISED}; name file systems, such as ext4");
+        return Err(Usage(what).into());
+    }
     let roots = fsarena_metrics::Roots::default();
     fsarena_runner::drop_unavailable(&mut plan, context::is_root(), &roots, kernels);
     let not_run: Vec<String> = plan

@@ -84,7 +84,7 @@ fn work_that_needs_files_is_left_out_with_its_reason() {
         reasons,
         [
             "phase \"create\" needs a file system, and raw has sectors alone",
-            "it has 4 files, and raw is one: the device; give it one (files=1)",
+            "it has 4 files, and raw is one: the device; give it files=1, dirs=0",
         ]
     );
     assert_eq!(of_raw(&env).len(), 1, "fsync-latency");
@@ -131,8 +131,9 @@ fn what_has_no_meaning_without_a_file_system_is_refused() {
         .says(&["no file system is made or mounted"]);
     refused(&[&["--fs", "raw", "--age", "30%"], &work[..]].concat())
         .says(&["a device without a file system has no files to age"]);
-    let safety = ["safety", "--fs", RAW, "--on", "virtual:64M:model=hdd-2007", "--runs", "1"];
-    let ran = env.run(&safety);
-    assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
+    let on = ["--on", "virtual:320M:model=hdd-2007"];
+    let safety = ["safety", "--fs", "ext4,raw", "--workload", "big-file", "--scale", "0.1"];
+    env.run(&[&safety[..], &on].concat())
+        .refused(2, &["raw: without a file system nothing is promised"]);
     assert_nothing_left(&env);
 }

@@ -4,6 +4,14 @@ use super::*;
 use fsarena_model::dataset::Distribution;
 use proptest::prelude::*;
 
+#[test]
+fn the_first_name_is_that_of_the_model() {
+    for name_bytes in [None, Some(2), Some(9), Some(40), Some(255)] {
+        let dataset = Dataset { name_bytes, ..Dataset::uniform(1, 0, 0) };
+        assert_eq!(FileNames::new(&dataset).unwrap().as_str(), dataset.first_name());
+    }
+}
+
 /// The path of a file by its definition in the model, slowly.
 fn expected(dataset: &Dataset, file: u64, letter: char) -> String {
     let digits = dataset.name_digits() as usize;

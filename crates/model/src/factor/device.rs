@@ -31,6 +31,11 @@ impl Factor for DiscardPolicy {
     fn set(&self, levels: &mut Levels, level: &str) {
         levels.discard = Discard::named(level).unwrap_or_default();
     }
+    fn illegal(&self, target: &Target<'_>) -> Option<Illegal> {
+        let levels = target.levels;
+        let reason = "without mkfs and mount nothing is discarded";
+        (levels.is_raw() && !levels.discard.is_none()).then_some(Illegal::LeftOut(reason))
+    }
     fn label(&self, level: &str) -> String {
         if level == "on" { "discard" } else { "no-discard" }.to_owned()
     }
