@@ -474,7 +474,7 @@ fn loop_alone_unwritable_big_files() {
                     [],
                     "big-write"
                 ),
-                &["write", "syncfs"],
+                &["write", "syncfs", "open"],
             ),
             (
                 case!(
@@ -499,7 +499,7 @@ fn loop_alone_unwritable_big_files() {
             ),
             (
                 case!("btrfs", BIG, "phases = [\"big-write\"]", [], "big-write"),
-                &["syncfs", "write"],
+                &["syncfs", "write", "open"],
             ),
         ],
     );
