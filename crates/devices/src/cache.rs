@@ -34,8 +34,14 @@ struct Cachestat {
 /// # Errors
 /// When the device cannot be opened or written.
 pub fn sync_device(device: &Path) -> Result<(), TargetError> {
+    synced(device).map(drop)
+}
+
+/// The device, opened for reading, with all written back that the page cache held of it.
+fn synced(device: &Path) -> Result<File, TargetError> {
     let file = open_read(device)?;
-    fsync(&file).map_err(|error| TargetError::io("fsync", device, error))
+    fsync(&file).map_err(|error| TargetError::io("fsync", device, error))?;
+    Ok(file)
 }
 
 /// Writes back and throws away what the page cache holds of a block device (`BLKFLSBUF`).
@@ -43,8 +49,7 @@ pub fn sync_device(device: &Path) -> Result<(), TargetError> {
 /// # Errors
 /// When the device cannot be opened or flushed.
 pub fn flush_device(device: &Path) -> Result<(), TargetError> {
-    let file = open_read(device)?;
-    fsync(&file).map_err(|error| TargetError::io("fsync", device, error))?;
+    let file = synced(device)?;
     // SAFETY: BLKFLSBUF takes no argument and touches no memory of ours.
     if unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF) } < 0 {
         return Err(TargetError::io("BLKFLSBUF", device, io::Error::last_os_error()));

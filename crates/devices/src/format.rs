@@ -193,7 +193,8 @@ pub fn format(
     Ok(formatted)
 }
 
-fn size_of(target: &TargetSpec) -> Option<u64> {
+/// Size of what a file system is made on; a directory has none of its own.
+pub(crate) fn size_of(target: &TargetSpec) -> Option<u64> {
     match target {
         TargetSpec::Block { size_bytes, .. } | TargetSpec::Memory { size_bytes } => {
             Some(*size_bytes)
