@@ -19,7 +19,7 @@ mod work;
 pub use application::{ApplicationCheck, ApplicationTask};
 pub use native::{NativeAnswer, NativeRequest, crash_executor_inside, crash_executor_outside};
 
-use check::Asked;
+use check::{Asked, FileReader};
 use error::CrashError;
 use fsarena_devices::TargetError;
 use fsarena_filesystems::driver;
@@ -136,6 +136,7 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
     let driver = driver(&task.fs)?;
     let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
+    let mut reader = FileReader::new();
     for number in 0..task.disks {
         let target = task.target.clone();
         let target = target.unwrap_or_else(|| mounting::target(number, task.size_bytes));
@@ -143,7 +144,7 @@ fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> 
         let plan = planned.map_err(TargetError::from)?;
         let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
         let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
-        all.push(check::check(&fs, mnt, asked));
+        all.push(check::check(&fs, mnt, asked, &mut reader));
     }
     Ok(all)
 }

@@ -33,8 +33,10 @@ pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
     guests_at_once: usize,
     check: &(dyn Fn(&[S]) -> Seen<T, E> + Sync),
 ) -> Seen<T, E> {
-    let each = states.len().div_ceil(guests_at_once.max(1));
-    let groups: Vec<&[S]> = states.chunks(each.clamp(1, most.max(1))).collect();
+    // As many for each: the last of an odd number would keep one waiting for the other.
+    let count = states.len().div_ceil(most.max(1)).next_multiple_of(guests_at_once.max(1));
+    let each = states.len().div_ceil(count.max(1));
+    let groups: Vec<&[S]> = states.chunks(each.max(1)).collect();
     let next = Mutex::new(0..groups.len());
     let done: Mutex<Vec<Option<Seen<T, E>>>> = Mutex::new(groups.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
@@ -84,6 +86,20 @@ mod tests {
             let expected: Vec<usize> = states.iter().map(|state| state * 2).collect();
             assert_eq!(seen.unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn no_guest_has_a_group_more_than_another() {
+        let states = vec![(); 10 * DISKS_MOST + 2];
+        let sizes = Mutex::new(Vec::new());
+        let seen: Result<Vec<()>, GuestError> = in_groups(&states, 2, &|group| {
+            sizes.lock().unwrap().push(group.len());
+            Ok(group.to_vec())
+        });
+        seen.unwrap();
+        let sizes = sizes.into_inner().unwrap();
+        assert_eq!(sizes.len(), 12);
+        assert!(sizes.iter().all(|size| (22..=27).contains(size)), "{sizes:?}");
     }
 
     #[test]

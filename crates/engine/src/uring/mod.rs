@@ -15,6 +15,7 @@
 //! | `sources`, `dirs` | where both get their work from: the context of a thread |
 //! | `paths` | memory for the names of ops in flight |
 //! | `recorder` | latencies of ops that overlap |
+//! | `whole_files` | reads of many whole files that nobody times |
 //!
 //! What a loop did, the first op that failed, and the blocking sync of a directory between ops are
 //! here. There is no opcode for reading directories: `list` is refused.
@@ -28,9 +29,11 @@ mod recorder;
 mod ring;
 mod sources;
 mod thread;
+mod whole_files;
 
 pub use ring::check;
 pub(crate) use thread::run_thread;
+pub use whole_files::WholeFileReader;
 
 use crate::op::SYNC_PARENT;
 use crate::outcome::Failure;

@@ -90,7 +90,7 @@ pub(super) fn enter(submitter: &Submitter<'_>, done: &mut CompletionQueue<'_>) -
 ///
 /// Rings count as locked memory of a user who is not root, and those of a phase or process that has
 /// just ended do so for some ms more: where that is the obstacle, it is waited for.
-fn setup(entries: u32) -> Result<IoUring, Errno> {
+pub(super) fn setup(entries: u32) -> Result<IoUring, Errno> {
     for _ in 0..SETUP_TRIES {
         match setup_once(entries) {
             Err(Errno::NOMEM) => std::thread::sleep(Duration::from_millis(10)),

@@ -3,10 +3,13 @@
 
 use super::kernel_log::KernelLog;
 use super::mounting::FileSystemOn;
+use fsarena_engine::uring::WholeFileReader;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
 /// Files of recovery, which belong to no work.
@@ -18,8 +21,13 @@ pub(super) const DEPTH_MOST: u32 = 8;
 /// Of all lines, and of the text of a check, where all is asked for.
 const LINES_MOST: usize = 400;
 
-pub(super) fn check(fs: &FileSystemOn<'_>, mnt: &Path, asked: Asked) -> Observation {
-    check_with(fs, mnt, asked, |seen| read_tree(mnt, "", 0, seen))
+pub(super) fn check(
+    fs: &FileSystemOn<'_>,
+    mnt: &Path,
+    asked: Asked,
+    reader: &mut FileReader,
+) -> Observation {
+    check_with(fs, mnt, asked, |seen| reader.read_tree(mnt, seen))
 }
 
 /// What is wanted besides the files.
@@ -79,12 +87,59 @@ pub(super) fn check_with(
 /// The files of what is mounted.
 pub(super) fn files(mnt: &Path) -> Vec<ObservedFile> {
     let mut seen = Observation::default();
-    read_tree(mnt, "", 0, &mut seen);
+    FileReader::new().read_tree(mnt, &mut seen);
     seen.files
 }
 
-/// Adds the files below a directory; one that cannot be read is a file with its error.
-fn read_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
+/// Reads the files of a mounted file system, a batch in flight where the kernel has io_uring. In a
+/// guest a system call costs as much as to read a small file.
+pub(super) struct FileReader {
+    batches: Option<WholeFileReader>,
+}
+
+impl FileReader {
+    pub(super) fn new() -> Self {
+        Self { batches: WholeFileReader::new() }
+    }
+
+    /// Adds the files below `root`.
+    fn read_tree(&mut self, root: &Path, seen: &mut Observation) {
+        let first = seen.files.len();
+        list_tree(root, "", 0, seen);
+        let found = &mut seen.files[first..];
+        let mut files: Vec<&mut ObservedFile> =
+            found.iter_mut().filter(|file| file.errno.is_none()).collect();
+        if self.read_batches(root, &mut files).is_none() {
+            self.batches = None;
+            files.into_iter().for_each(|file| read_file(root, file));
+        }
+    }
+
+    /// `None`: there is no ring, or it failed.
+    fn read_batches(&mut self, root: &Path, files: &mut [&mut ObservedFile]) -> Option<()> {
+        let name = |file: &&mut ObservedFile| {
+            CString::new(root.join(&file.path).into_os_string().into_vec()).ok()
+        };
+        let names: Vec<CString> = files.iter().map(name).collect::<Option<_>>()?;
+        let failed = self.batches.as_mut()?.read(names, &mut |file, piece| {
+            let file = &mut files[file];
+            file.size_bytes += piece.len() as u64;
+            file.contents.take(piece);
+        });
+        for (file, failed) in files.iter_mut().zip(failed.ok()?) {
+            if let Some(errno) = failed {
+                // With its size, and what could be read.
+                **file = ObservedFile { errno: None, ..unread(std::mem::take(&mut file.path)) };
+                read_file(root, file);
+                file.errno = file.errno.or(Some(errno.raw_os_error()));
+            }
+        }
+        Some(())
+    }
+}
+
+/// Adds the names of files below a directory; one that cannot be listed is a file with its error.
+fn list_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
     let entries = match fs::read_dir(root.join(within)) {
         Ok(entries) => entries,
         Err(error) => return seen.files.push(unreadable(within, &error)),
@@ -103,37 +158,41 @@ fn read_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
         }
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth < DEPTH_MOST => {
-                read_tree(root, &path, depth + 1, seen);
+                list_tree(root, &path, depth + 1, seen);
             }
-            Ok(kind) if kind.is_file() => seen.files.push(read_file(root, path)),
+            Ok(kind) if kind.is_file() => seen.files.push(unread(path)),
             Ok(_) => {}
             Err(error) => seen.files.push(unreadable(&path, &error)),
         }
     }
 }
 
-fn unreadable(path: &str, error: &io::Error) -> ObservedFile {
-    let errno = Some(error.raw_os_error().unwrap_or(0));
-    ObservedFile { path: path.to_owned(), size_bytes: 0, contents: Runs::default(), errno }
+fn unread(path: String) -> ObservedFile {
+    ObservedFile { path, size_bytes: 0, contents: Runs::default(), errno: None }
 }
 
-fn read_file(root: &Path, path: String) -> ObservedFile {
-    let mut contents = Runs::default();
-    let opened = File::open(root.join(&path)).and_then(|file| Ok((file.metadata()?.len(), file)));
+fn unreadable(path: &str, error: &io::Error) -> ObservedFile {
+    ObservedFile { errno: Some(error.raw_os_error().unwrap_or(0)), ..unread(path.to_owned()) }
+}
+
+/// Reads one file by calls.
+fn read_file(root: &Path, of: &mut ObservedFile) {
+    let opened =
+        File::open(root.join(&of.path)).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size_bytes, file) = match opened {
         Ok(opened) => opened,
-        Err(error) => return unreadable(&path, &error),
+        Err(error) => return of.errno = Some(error.raw_os_error().unwrap_or(0)),
     };
+    of.size_bytes = size_bytes;
     let mut piece = Vec::with_capacity(PIECE_BYTES);
-    let errno = loop {
+    of.errno = loop {
         piece.clear();
         match (&file).take(PIECE_BYTES as u64).read_to_end(&mut piece) {
             Ok(0) => break None,
-            Ok(_) => contents.take(&piece),
+            Ok(_) => of.contents.take(&piece),
             Err(error) => break Some(error.raw_os_error().unwrap_or(0)),
         }
     };
-    ObservedFile { path, size_bytes, contents, errno }
 }
 
 /// A file is made, synced and deleted.
@@ -157,12 +216,14 @@ mod tests {
         fs::create_dir(dir.path().join(LOST_AND_FOUND)).unwrap();
         fs::write(dir.path().join("a/b/c"), [0; 700]).unwrap();
         fs::write(dir.path().join(LOST_AND_FOUND).join("x"), "y").unwrap();
-        let mut seen = Observation::default();
-        read_tree(dir.path(), "", 0, &mut seen);
-        assert_eq!((seen.files.len(), seen.lost_and_found), (1, 1));
-        let file = &seen.files[0];
-        assert_eq!((file.path.as_str(), file.size_bytes, file.errno), ("a/b/c", 700, None));
-        assert_eq!(file.contents.sectors().count(), 2);
+        for mut reader in [FileReader::new(), FileReader { batches: None }] {
+            let mut seen = Observation::default();
+            reader.read_tree(dir.path(), &mut seen);
+            assert_eq!((seen.files.len(), seen.lost_and_found), (1, 1));
+            let file = &seen.files[0];
+            assert_eq!((file.path.as_str(), file.size_bytes, file.errno), ("a/b/c", 700, None));
+            assert_eq!(file.contents.sectors().count(), 2);
+        }
         use_it(dir.path()).unwrap();
         assert!(!dir.path().join("usable").exists());
     }

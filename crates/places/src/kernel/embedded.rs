@@ -29,6 +29,7 @@ pub const PATCHES_6_1: &[Embedded] = embedded!(
     "0006-um-vdisk-block-driver.patch",
     "0007-um-reclaim-takes-time.patch",
     "0008-um-yield-takes-time.patch",
+    "0009-um-crc32c-by-the-processor.patch",
 );
 
 /// Changes of Linux 6.11 and later.
@@ -42,10 +43,12 @@ pub const PATCHES_6_12: &[Embedded] = embedded!(
     "0006-um-vdisk-block-driver.patch",
     "0007-um-reclaim-takes-time.patch",
     "0008-um-yield-takes-time.patch",
+    "0009-um-crc32c-by-the-processor.patch",
 );
 
 /// New files.
-pub const OVERLAY: &[Embedded] = embedded!("overlay/", "arch/um/drivers/vdisk.c");
+pub const OVERLAY: &[Embedded] =
+    embedded!("overlay/", "arch/um/drivers/crc32c.c", "arch/um/drivers/vdisk.c");
 
 /// Options that every guest kernel has.
 pub const BASE_CONFIG: &str = include_str!("../../../../kernel/config/base.config");
