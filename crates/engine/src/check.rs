@@ -174,7 +174,7 @@ fn backend(phase: &Phase) -> Result<(), Wrong> {
     if io.backend != Backend::Mmap {
         return Ok(());
     }
-    if !op.is_big() {
+    if !op.is_big() || !op.moves_bytes() {
         let what = format!("backend mmap with {}", op.name());
         return Err((what, "it moves the contents of big files; use backend = \"sync\""));
     }

@@ -378,6 +378,12 @@ pub trait FileSystem: Send + Sync {
         None
     }
 
+    /// Whether it gives blocks in the middle of a file back (fallocate with `PUNCH_HOLE`); one that
+    /// is not known is asked by the trial.
+    fn punches_holes(&self) -> bool {
+        true
+    }
+
     /// Mount options that switch compression of contents on.
     fn compression_options(&self) -> &'static [&'static str] {
         &[]

@@ -97,6 +97,10 @@ impl FileSystem for ExFat {
     fn freezes(&self) -> bool {
         false
     }
+
+    fn punches_holes(&self) -> bool {
+        false
+    }
 }
 
 /// What of `dump.exfat` describes the file system and not its momentary state.

@@ -70,6 +70,10 @@ impl FileSystem for Jfs {
         &MKFS
     }
 
+    fn punches_holes(&self) -> bool {
+        false
+    }
+
     fn least_bytes(&self, _: &MkfsValues) -> u64 {
         LEAST_BYTES
     }

@@ -51,6 +51,10 @@ impl FileSystem for Nilfs2 {
         &MKFS
     }
 
+    fn punches_holes(&self) -> bool {
+        false
+    }
+
     /// Inodes of 128 bytes; `struct nilfs_dir_entry`: 12 bytes and the name, to a multiple of 8.
     fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
         Some(MetadataRule {

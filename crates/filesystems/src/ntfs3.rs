@@ -101,6 +101,10 @@ impl FileSystem for Ntfs3 {
     fn freezes(&self) -> bool {
         false
     }
+
+    fn punches_holes(&self) -> bool {
+        false
+    }
 }
 
 /// What of `ntfsinfo -m` describes the file system and not its momentary state.

@@ -62,6 +62,10 @@ impl FileSystem for ReiserFs {
         &MKFS
     }
 
+    fn punches_holes(&self) -> bool {
+        false
+    }
+
     /// The journal, the blocks before it, and room for a tree.
     fn least_bytes(&self, values: &MkfsValues) -> u64 {
         (values.number("journal_blocks") + 1024) * values.number("block_size")

@@ -215,6 +215,10 @@ impl FileSystem for Ufs1 {
     fn freezes(&self) -> bool {
         false
     }
+
+    fn punches_holes(&self) -> bool {
+        false
+    }
 }
 
 /// How makefs lays it out, in fragments.

@@ -153,6 +153,10 @@ impl FileSystem for Vfat {
     fn freezes(&self) -> bool {
         false
     }
+
+    fn punches_holes(&self) -> bool {
+        false
+    }
 }
 
 /// Reads `fsck.fat -n -v`: the number stands before what it is.

@@ -63,6 +63,10 @@ pub enum Op {
     /// Random reads and writes in a stated mixture; one op a block.
     #[serde(rename = "randrw")]
     RandRw,
+    /// Blocks of the files given back in random order (fallocate with `PUNCH_HOLE`), as a
+    /// hypervisor does it for a guest that discards; they read as zeros. One op a block.
+    #[serde(rename = "randtrim")]
+    RandTrim,
     /// Many files updated every period; how, the phase's cycle says. One op a file and cycle.
     Cycle,
     /// A job of a fio job file.
@@ -410,7 +414,7 @@ fn wants_all_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 27] = [
+pub const OPS: [OpInfo; 28] = [
     OpInfo {
         writes: true,
         rate: RateKind::Contents,
@@ -563,6 +567,13 @@ pub const OPS: [OpInfo; 27] = [
         cold: ColdNeed::BlocksRead,
         uring: Some(&[READ, WRITE]),
         ..random_write(Op::RandRw, "randrw")
+    },
+    OpInfo {
+        changes_file: true,
+        effect: Effect::TrimSome,
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[FALLOCATE]),
+        ..random(Op::RandTrim, "randtrim")
     },
     OpInfo {
         count: Count::Cycles,
@@ -762,10 +773,12 @@ mod tests {
     fn what_is_new_cannot_be_anothers() {
         let takes = |op: &Op| op.takes_shift();
         let without: Vec<Op> = Op::ALL.into_iter().filter(|op| !takes(op)).collect();
-        use Op::{BigWrite, Create, Cycle, Fallocate, Mkdir, RandRead, RandRw, RandWrite};
+        use Op::{
+            BigWrite, Create, Cycle, Fallocate, Mkdir, RandRead, RandRw, RandTrim, RandWrite,
+        };
         assert_eq!(
             without,
-            [Create, Fallocate, Mkdir, BigWrite, RandRead, RandWrite, RandRw, Cycle]
+            [Create, Fallocate, Mkdir, BigWrite, RandRead, RandWrite, RandRw, RandTrim, Cycle]
         );
     }
 

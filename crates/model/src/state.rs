@@ -122,6 +122,8 @@ pub enum Effect {
     Rewrite,
     /// Some contents are of the next version.
     RewriteSome,
+    /// Some contents are gone and read as zeros.
+    TrimSome,
     /// Each cycle writes the next version; a file that none of them took keeps its own.
     RewriteEachCycle,
     /// Each file is longer by a call.
@@ -173,7 +175,7 @@ impl Effect {
                 let most_bytes = state.truncated_bytes.map_or(bs_bytes, |most| most.min(bs_bytes));
                 DatasetState { truncated_bytes: Some(most_bytes), ..state }
             }
-            Self::Allocate => DatasetState { unwritten: true, ..state },
+            Self::Allocate | Self::TrimSome => DatasetState { unwritten: true, ..state },
             Self::Link => DatasetState { linked: true, ..state },
             Self::Symlink => DatasetState { symlinked: true, ..state },
             Self::SetAttribute => DatasetState { attribute_bytes: Some(bs_bytes), ..state },

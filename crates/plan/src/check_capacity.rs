@@ -20,6 +20,7 @@ use crate::workload::{is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
 use fsarena_model::factor;
 use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
+use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
@@ -235,6 +236,15 @@ fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
     fsarena_filesystems::driver(&levels.fs).ok()?.ignores_direct_io(&levels.fs)
 }
 
+/// Why blocks of a file cannot be given back on this file system.
+fn no_holes(workload: &Workload, levels: &Levels) -> Option<String> {
+    let phase = workload.phases.iter().find(|phase| phase.op == Op::RandTrim)?;
+    let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
+    (!driver.punches_holes() && !is_null(workload)).then(|| {
+        format!("phase {:?} punches holes into files, which {} cannot", phase.name, levels.fs.name)
+    })
+}
+
 /// Leaves out pairs of which the device cannot take the workload, or the file system not its direct
 /// calls, or does not do what a level is about; a workload that no device can take is an error.
 pub(crate) fn check_capacity(
@@ -260,6 +270,7 @@ pub(crate) fn check_capacity(
             let reason = obstacle.map(|obstacle| obstacle.reason);
             let reason = reason.or_else(|| not_direct(workload, levels));
             let reason = reason.or_else(|| needs_files(workload, levels));
+            let reason = reason.or_else(|| no_holes(workload, levels));
             let reason = reason.or_else(|| not_shared(workload, levels));
             let Some(reason) = reason else { continue };
             if !out {
@@ -301,7 +312,6 @@ mod tests {
     use fsarena_model::dataset::Dataset;
     use fsarena_model::dataset::Distribution;
     use fsarena_model::io::Backend;
-    use fsarena_model::op::Op;
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {
@@ -351,6 +361,22 @@ mod tests {
         assert!(not_direct(&work, &on("ext3", &["data=journal"])).is_some());
         assert_eq!(not_direct(&work, &on("ext4", &["data=ordered"])), None);
         assert_eq!(not_direct(&work, &on("xfs", &[])), None);
+    }
+
+    #[test]
+    fn holes_are_not_for_what_cannot_punch_them() {
+        let mut work = builtin("big-file").unwrap();
+        let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
+        let on = |name: &str| Levels::plain(FsLevel::plain(name), device.clone());
+        assert_eq!(no_holes(&work, &on("vfat")), None);
+        work.phases.push(Phase::new("discard", Op::RandTrim, 4096));
+        for name in ["ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"] {
+            assert_eq!(no_holes(&work, &on(name)), None, "{name}");
+        }
+        for name in ["ext2", "exfat", "jfs", "nilfs2", "ntfs3", "reiserfs", "ufs1", "vfat"] {
+            let why = format!("phase \"discard\" punches holes into files, which {name} cannot");
+            assert_eq!(no_holes(&work, &on(name)), Some(why));
+        }
     }
 
     #[test]

@@ -302,7 +302,7 @@ impl Planner {
             Op::Fio => return Err(self.other_contents(phase, "fio")),
             Op::Job => return Err(self.other_contents(phase, "the work that it does")),
             Op::Watched => return Err(self.other_contents(phase, "another application")),
-            Op::Link | Op::Symlink | Op::Setxattr | Op::Mkdir | Op::Rmdir => {
+            Op::Link | Op::Symlink | Op::Setxattr | Op::Mkdir | Op::Rmdir | Op::RandTrim => {
                 return Ok(Taken::LeftOut);
             }
             Op::Read

@@ -25,7 +25,7 @@ mod random;
 
 pub(crate) use file_loop::{LoopEnv, SYNC_PARENT, close_after};
 pub(crate) use files::write_all;
-pub(crate) use random::is_read;
+pub(crate) use random::{PUNCH_HOLE, is_read};
 
 use crate::backend::Backend;
 use crate::hist::Recorder;

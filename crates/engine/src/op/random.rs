@@ -11,6 +11,12 @@ use crate::share::BlockShare;
 use crate::threads::ThreadContext;
 use fsarena_model::dataset::mix;
 use fsarena_model::work::{Fsync, Op};
+use rustix::fs::FallocateFlags;
+
+/// A block is given back, and the file stays as long as it is: a hole cannot be punched without
+/// `KEEP_SIZE`.
+pub(crate) const PUNCH_HOLE: FallocateFlags =
+    FallocateFlags::PUNCH_HOLE.union(FallocateFlags::KEEP_SIZE);
 
 /// Whether op `op` (its number within the phase) of a mixture reads.
 #[inline(always)]
@@ -35,6 +41,7 @@ pub(super) fn run<B: Backend, R: Recorder>(
     match context.op {
         Op::RandRead => read(context, share, env, recorder, open),
         Op::RandWrite => write(context, share, env, recorder, open),
+        Op::RandTrim => trim(context, share, env, recorder, open),
         _ => mixed(context, share, env, recorder, open),
     }
 }
@@ -50,7 +57,7 @@ fn open_all<B: Backend>(
         let path = context.names.as_c_str();
         let opened = match context.op {
             Op::RandRead => backend.open(path, OpenMode::Read),
-            Op::RandWrite => backend.open(path, OpenMode::Write),
+            Op::RandWrite | Op::RandTrim => backend.open(path, OpenMode::Write),
             _ => backend.open(path, OpenMode::ReadWrite),
         };
         open.push(at("open", opened)?);
@@ -169,6 +176,28 @@ fn write<B: Backend, R: Recorder>(
     let fsync = context.io.fsync;
     each_block(context, share, fsync, env, recorder, open, |context, file, _, place| {
         (write_block(env.backend, context, file, place), false)
+    })
+}
+
+/// fallocate(2) that gives each block back.
+#[inline(never)]
+fn trim<B: Backend, R: Recorder>(
+    context: &mut ThreadContext,
+    share: BlockShare,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let (fsync, bytes) = (context.io.fsync, context.bs_bytes);
+    each_block(context, share, fsync, env, recorder, open, |_, file, _, (_, offset)| {
+        let punched = env
+            .backend
+            .call_on_file(file, |file| rustix::fs::fallocate(file, PUNCH_HOLE, offset, bytes));
+        let mut outcome = at("fallocate", punched).map(|()| 0);
+        if outcome.is_ok() && fsync == Fsync::Op {
+            outcome = at("fsync", env.backend.fsync(file)).map(|()| 0);
+        }
+        (outcome, false)
     })
 }
 

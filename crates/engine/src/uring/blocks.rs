@@ -8,9 +8,10 @@
 use super::recorder::RingRecorder;
 use super::ring::{Buffers, Ring, Shape, WriteBytes, enter, errno};
 use super::{FailedOp, LoopOutcome};
+use crate::op::PUNCH_HOLE;
 use crate::outcome::Failure;
 use crate::stamp::Contents;
-use io_uring::squeue::Flags;
+use io_uring::squeue::{self, Flags};
 use io_uring::types::Fixed;
 use io_uring::{IoUring, SubmissionQueue, Submitter, opcode};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
@@ -52,6 +53,8 @@ pub(crate) struct Rules {
     pub sync_each: bool,
     /// Whether fsync(2) comes before close(2).
     pub sync_file: bool,
+    /// Whether blocks are given back, and nothing is read or written.
+    pub trims: bool,
     /// Bytes that a read asks for: a multiple of this (`O_DIRECT`), else 1.
     pub read_align: u32,
     /// Number of files that are open all the time; 0 where they come one after the other.
@@ -63,7 +66,7 @@ pub(crate) struct Rules {
 pub(crate) struct Slot {
     began: u64,
     op: u64,
-    /// Bytes that must be moved.
+    /// Bytes that must be moved; 0 of a trim.
     len: u32,
     file: u32,
     /// Entry in the table of files.
@@ -232,7 +235,9 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         let index = slot as usize;
         let file = Fixed(entry as u32);
         let mut pending = 1;
-        let sqe = if block.write {
+        let sqe = if self.rules.trims {
+            trim(file, &block)
+        } else if block.write {
             let from = (u64::from(block.file), block.offset, block.len);
             self.contents.write(&mut self.buffers, (index, file), from)
         } else {
@@ -241,7 +246,7 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
             self.buffers.read(index, file, asked, block.offset)
         };
         let sqe = sqe.user_data(u64::from(slot));
-        if block.write && self.rules.sync_each {
+        if (block.write || self.rules.trims) && self.rules.sync_each {
             let sync = opcode::Fsync::new(file).build().user_data(u64::from(slot) | SYNC);
             // SAFETY: the buffer and the file of the slot stay as they are until both have
             // completed, for ever where they do not (see `UringLoop`); the queue has two entries a
@@ -264,7 +269,7 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         self.slots[index] = Slot {
             began: now,
             op: self.issued,
-            len: block.len,
+            len: if self.rules.trims { 0 } else { block.len },
             file: block.file,
             entry: entry as u32,
             pending,
@@ -400,6 +405,7 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         let (op, file) = (slot.op, slot.file);
         let call = match (user_data & SYNC == 0, slot.write) {
             (false, _) => "fsync",
+            (true, _) if self.rules.trims => "fallocate",
             (true, true) => "write",
             (true, false) => "read",
         };
@@ -417,6 +423,13 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         let failure = Failure { call, errno };
         self.outcome.fail(FailedOp { op, file: u64::from(file), failure });
     }
+}
+
+/// Gives a block back.
+#[cold]
+fn trim(file: Fixed, block: &Block) -> squeue::Entry {
+    let punch = opcode::Fallocate::new(file, u64::from(block.len)).offset(block.offset);
+    punch.mode(PUNCH_HOLE.bits().cast_signed()).build()
 }
 
 #[cfg(test)]
@@ -476,6 +489,7 @@ mod tests {
         flags: OFlags::WRONLY,
         sync_each: false,
         sync_file: false,
+        trims: false,
         read_align: 1,
         kept_open: 0,
     };

@@ -109,7 +109,7 @@ impl UringLoop {
     /// The loop for the op of `context`; the calling thread is the one that runs it.
     pub(super) fn new(context: &ThreadContext) -> Result<Self, Failure> {
         let (op, fsync) = (context.op, context.io.fsync);
-        let writes = op.writes();
+        let changes = op.info().changes_file;
         let no_memory = Failure { call: "mmap", errno: Some(rustix::io::Errno::NOMEM) };
         // A transfer is at most 2 GiB less a page in any kernel; a length has 32 bits.
         let call_bytes = u32::try_from(largest_call(context)).map_err(|_| no_memory)?;
@@ -119,12 +119,13 @@ impl UringLoop {
             let kept_open = if op.is_random() { context.share.files() } else { 0 };
             let rules = blocks::Rules {
                 flags: open_flags(context),
-                sync_each: writes && fsync == Fsync::Op,
-                sync_file: writes && fsync == Fsync::File,
+                sync_each: changes && fsync == Fsync::Op,
+                sync_file: changes && fsync == Fsync::File,
+                trims: changes && !op.writes(),
                 read_align,
                 kept_open,
             };
-            let needs_buffers = op.reads() || own.is_empty();
+            let needs_buffers = op.reads() || (op.writes() && own.is_empty());
             let buffer_bytes = if needs_buffers { call_bytes as usize } else { 0 };
             let ring_loop = BlockLoop::new(context.io.iodepth, buffer_bytes, &rules, &own)?;
             return Ok(Self::from_parts(Kind::Blocks(ring_loop, rules), own));

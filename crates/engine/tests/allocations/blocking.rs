@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// An order in which every op finds what it needs.
-const OPS: [Op; 18] = [
+const OPS: [Op; 19] = [
     Op::Mkdir,
     Op::Create,
     Op::Read,
@@ -33,6 +33,7 @@ const OPS: [Op; 18] = [
     Op::RandRead,
     Op::RandWrite,
     Op::RandRw,
+    Op::RandTrim,
     Op::Rename,
     Op::Append,
     Op::Delete,

@@ -28,18 +28,19 @@ fn allocator_calls(files: u64, iodepth: u32) -> Vec<(Op, u64)> {
         Op::BigRead,
         Op::BigOverwrite,
         Op::RandRw,
+        Op::RandTrim,
         Op::Delete,
         Op::Rmdir,
     ];
     let mut state = DatasetState::default();
     let run = |op: Op| {
         // A random phase keeps its files open in a table: one file, and more or fewer blocks of it.
-        let dataset = if op == Op::RandRw {
+        let dataset = if op.is_random() {
             Dataset::uniform(1, 2500, 1)
         } else {
             Dataset::uniform(files, 2500, 1)
         };
-        let ops = (op == Op::RandRw).then_some(files);
+        let ops = op.is_random().then_some(files);
         let phase = phase(op, 1000, &Io { ops, ..io.clone() });
         let job = Job { state, latency: false, ..Job::new(&dataset, &phase, seed(), seed()) };
         state = phase.leaves(state);

@@ -160,6 +160,7 @@ fn random_blocks_are_each_taken_once_and_hold_what_they_shall() {
                 (Op::RandRead, Fsync::None),
                 (Op::RandWrite, Fsync::Op),
                 (Op::RandRw, Fsync::File),
+                (Op::RandTrim, Fsync::Op),
                 (Op::BigRead, Fsync::None),
             ] {
                 let phase = phase(op, 4096, &Io { fsync, ..io.clone() });

@@ -180,6 +180,31 @@ fn getxattr_reads_what_was_set() {
     }
 }
 
+/// Each whole block of each file once; what is behind the last one stays.
+#[test]
+fn randtrim_gives_blocks_back_and_files_stay_as_long_as_they_are() {
+    let head = [0; 4096];
+    for io in ways() {
+        for fsync in [Fsync::None, Fsync::Op, Fsync::File] {
+            let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
+            done(&dir, &SET, &mut state, &phase(Op::Create, 4500, &io));
+            let file = dir.path().join("d00001/f00000009");
+            let tail = fs::read(&file).unwrap().split_off(4096);
+            let io = Io { fsync, ..io.clone() };
+            let report = done(&dir, &SET, &mut state, &phase(Op::RandTrim, 4096, &io));
+            assert_eq!((report.ops, report.asked_bytes), (40, 0));
+            assert_eq!(lengths(&dir), [4500; 40]);
+            assert_eq!(fs::read(&file).unwrap(), [&head, tail.as_slice()].concat());
+            assert!(file.metadata().unwrap().blocks() * 512 <= 4096, "space is given back");
+            whole(&dir, &SET, &state, &io);
+            fs::write(&file, [&head, &[1; 404][..]].concat()).unwrap();
+            assert_eq!(verify(dir.path(), &SET, &state, 4096).bad_files, 1, "contents are still");
+            done(&dir, &SET, &mut state, &phase(Op::Overwrite, 4096, &io));
+            whole(&dir, &SET, &state, &io);
+        }
+    }
+}
+
 #[test]
 fn fallocate_makes_files_of_zeros_that_can_be_written_over() {
     for io in ways() {

@@ -64,6 +64,8 @@ fn every_op_ends_at_its_first_error() {
         (Op::RandRead, &one, "read_at", "read", 7),
         (Op::RandRead, &one, "open", "open", 0),
         (Op::RandWrite, &one, "write_at", "write", 7),
+        (Op::RandTrim, &one, "call_on_file", "fallocate", 7),
+        (Op::RandTrim, &synced, "fsync", "fsync", 7),
     ] {
         for errno in [Errno::NOSPC, Errno::IO] {
             let report = fail(op, io, broken, 7, errno);

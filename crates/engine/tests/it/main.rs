@@ -100,6 +100,8 @@ fn each_policy_syncs_what_it_says() {
         (Op::RandWrite, Fsync::File, (FILES, 0, 0)),
         (Op::RandWrite, Fsync::End, (0, 0, 1)),
         (Op::RandRead, Fsync::Op, (0, 0, 0)),
+        (Op::RandTrim, Fsync::Op, (calls, 0, 0)),
+        (Op::RandTrim, Fsync::File, (FILES, 0, 0)),
     ] {
         let orders: &[Order] = &[Order::Sequential, Order::Random];
         for &order in orders {

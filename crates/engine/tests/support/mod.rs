@@ -11,6 +11,7 @@ use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Dataset, DatasetState, Io, Op, Phase, Sharing, VerifyReport, WorkerReport,
 };
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::path::Path;
@@ -124,6 +125,14 @@ impl<'a, F: Fn(&'static str) -> Result<(), Errno>> Backend for Asking<'a, F> {
 
     fn rmdir(&self, path: &CStr) -> Result<(), Errno> {
         (self.ask)("rmdir").and_then(|()| self.real.rmdir(path))
+    }
+
+    fn call_on_file(
+        &self,
+        file: Self::File,
+        call: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        (self.ask)("call_on_file").and_then(|()| self.real.call_on_file(file, call))
     }
 
     fn list(&self, dir: Self::File, buffer: &mut [u8]) -> Result<u64, Errno> {

@@ -205,7 +205,7 @@ pub(super) fn takes_backend(op: Op, backend: Backend) -> bool {
         Backend::Sync => true,
         Backend::Null => op != Op::Cycle,
         Backend::IoUring => op.info().uring.is_some(),
-        Backend::Mmap => op.is_big(),
+        Backend::Mmap => op.is_big() && op.moves_bytes(),
     }
 }
 
