@@ -4,7 +4,7 @@
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
 use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
-use crate::disk::{CrashViewDisk, Disk, DiskOrder};
+use crate::disk::{Disk, DiskOrder, DiskOrderError, disks_of_views};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::in_groups;
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
@@ -169,13 +169,9 @@ impl Checker<'_> {
             lines: lines.collect(),
             acknowledged: counts.iter().map(|count| u32::try_from(*count).unwrap_or(0)).collect(),
         });
-        let size_bytes = order.disk.size_bytes;
-        let mut views: Vec<CrashViewDisk<'_>> = states
-            .iter()
-            .map(|state| CrashViewDisk::new(view(self.base, self.log, state), size_bytes))
-            .collect();
-        let mut disks: Vec<&mut dyn Disk> =
-            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        let views = states.iter().map(|state| view(self.base, self.log, state)).collect();
+        let mut views = disks_of_views(views, self.base).map_err(DiskOrderError::from)?;
+        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
         // A check that spins takes no virtual time, and is ended by the host.
         let checks_s = order.application.check_limit_s * states.len() as u64;
         let limit = GUEST_LIMIT + Duration::from_secs(checks_s);

@@ -7,7 +7,9 @@
 
 pub use crate::crash_check::contents;
 use crate::crash_check::{Checked, ToCheck};
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
+use crate::disk::{
+    CrashViewDisk, Disk, DiskOrder, DiskOrderError, MappedDisk, ModelledDisk, are_mapped,
+};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::in_groups;
@@ -311,6 +313,7 @@ pub(crate) fn run_task(
 /// A disk with the contents of a state.
 enum ViewDisk<'v> {
     AtOnce(Box<CrashViewDisk<'v>>),
+    Mapped(Box<MappedDisk<'v>>),
     Modelled(Box<ModelledDisk<View<'v>>>),
 }
 
@@ -318,6 +321,7 @@ impl ViewDisk<'_> {
     fn as_disk(&mut self) -> &mut dyn Disk {
         match self {
             Self::AtOnce(disk) => &mut **disk,
+            Self::Mapped(disk) => &mut **disk,
             Self::Modelled(disk) => &mut **disk,
         }
     }
@@ -326,6 +330,7 @@ impl ViewDisk<'_> {
     fn into_log(self) -> Option<WriteLog> {
         match self {
             Self::AtOnce(disk) => disk.into_log(),
+            Self::Mapped(_) => None,
             Self::Modelled(disk) => disk.into_contents().1,
         }
     }
@@ -392,13 +397,41 @@ impl Checker<'_> {
         let (fs, has_fsck) = (self.fs.clone(), self.has_fsck);
         let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck, target: None };
         let task = CrashTask::Check(task);
-        let mut views = Vec::with_capacity(states.len());
-        for ToCheck { state, recovery, is_logged, is_timed } in states {
-            let view = contents(&self.base, self.log, state, *recovery);
-            let view = view.map_err(DiskOrderError::from)?;
-            views.push(match &self.disk {
-                // A power cut in what recovery writes has a time, too.
-                Some(disk) if *is_timed || *is_logged => {
+        let mut views = self.view_disks(states)?;
+        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
+        let options = GuestOptions { seed: self.seed, ..self.options.clone() };
+        let text = run_task(&options, self.program, &task, &mut disks, stop)?;
+        let all: Vec<Observation> = serde_json::from_str(&text)?;
+        if all.len() != states.len() {
+            return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
+        }
+        let checked = all.into_iter().zip(views).map(|(seen, view)| {
+            let is_untimed = !matches!(view, ViewDisk::Modelled(_));
+            Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() }
+        });
+        Ok(checked.collect())
+    }
+
+    /// A disk for each state.
+    fn view_disks(&self, states: &[ToCheck<'_>]) -> Result<Vec<ViewDisk<'_>>, CrashRunError> {
+        let size_bytes = self.base.size_bytes();
+        let is_mapped = |one: &ToCheck<'_>| !one.is_logged && !self.is_timed(one);
+        let mut mapped = Vec::new();
+        let views = states.iter().filter(|one| is_mapped(one)).map(|one| self.view(one));
+        let views: Vec<View<'_>> = views.collect::<Result<_, CrashRunError>>()?;
+        if are_mapped(&views) {
+            mapped = MappedDisk::of_views(views, &self.base).map_err(DiskOrderError::from)?;
+        }
+        let mut mapped = mapped.into_iter();
+        let mut disks = Vec::with_capacity(states.len());
+        for one in states {
+            if let Some(disk) = is_mapped(one).then(|| mapped.next()).flatten() {
+                disks.push(ViewDisk::Mapped(Box::new(disk)));
+                continue;
+            }
+            let (ToCheck { state, is_logged, .. }, view) = (one, self.view(one)?);
+            disks.push(match &self.disk {
+                Some(disk) if self.is_timed(one) => {
                     let there = (self.log, pieces(self.log, state));
                     let seed = self.seed ^ state.contents;
                     ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?))
@@ -409,18 +442,18 @@ impl Checker<'_> {
                 _ => ViewDisk::AtOnce(Box::new(CrashViewDisk::new(view, size_bytes))),
             });
         }
-        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
-        let options = GuestOptions { seed: self.seed, ..self.options.clone() };
-        let text = run_task(&options, self.program, &task, &mut disks, stop)?;
-        let all: Vec<Observation> = serde_json::from_str(&text)?;
-        if all.len() != states.len() {
-            return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
-        }
-        let checked = all.into_iter().zip(views).map(|(seen, view)| {
-            let is_untimed = matches!(view, ViewDisk::AtOnce(_));
-            Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() }
-        });
-        Ok(checked.collect())
+        Ok(disks)
+    }
+
+    /// Whether requests take the time of the model: a power cut in what recovery writes has one,
+    /// too.
+    fn is_timed(&self, one: &ToCheck<'_>) -> bool {
+        self.disk.is_some() && (one.is_timed || one.is_logged)
+    }
+
+    fn view(&self, one: &ToCheck<'_>) -> Result<View<'_>, CrashRunError> {
+        let view = contents(&self.base, self.log, one.state, one.recovery);
+        Ok(view.map_err(DiskOrderError::from)?)
     }
 
     /// A check of a group; where its guest does not survive it, of each state in a guest of its

@@ -5,7 +5,7 @@
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
 use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk};
+use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disks_of_views};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::DISKS_MOST;
 use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
@@ -320,11 +320,12 @@ impl Host<'_> {
             disks: u32::try_from(group.len()).unwrap_or(0),
         });
         let views = group.iter().map(|(disk, state)| {
-            CrashViewDisk::new(view(&bases[*disk], &recorded[*disk].1, state), size_bytes)
+            let (base, (_, log)) = (&bases[*disk], &recorded[*disk]);
+            disks_of_views(vec![view(base, log, state)], base)
         });
-        let mut views: Vec<CrashViewDisk<'_>> = views.collect();
-        let mut disks: Vec<&mut dyn Disk> =
-            views.iter_mut().map(|view| view as &mut dyn Disk).collect();
+        let views = views.collect::<Result<Vec<_>, _>>().map_err(DiskOrderError::from)?;
+        let mut views: Vec<_> = views.into_iter().flatten().collect();
+        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
         let seen: Vec<TreeObservation> = self.run(&task, &mut disks)?;
         if seen.len() == group.len() {
             return Ok(seen);

@@ -51,4 +51,4 @@ pub use sheet::{
     RotatingSheet, Sheet, SheetError, WriteCacheSheet,
 };
 pub use store::{Discarded, Store};
-pub use view::{Piece, View};
+pub use view::{Change, Piece, View};

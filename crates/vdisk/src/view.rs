@@ -22,6 +22,15 @@ pub struct Piece {
     pub sectors: u64,
 }
 
+/// What is made of sectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change<'d> {
+    /// Whole sectors.
+    Data(&'d [u8]),
+    /// So many of zeros.
+    Zeros { sectors: u64 },
+}
+
 /// Contents after a power cut.
 pub struct View<'a> {
     base: &'a Store,
@@ -147,6 +156,66 @@ impl<'a> View<'a> {
             return Ok(());
         }
         self.log.data(entry, sector, data)
+    }
+
+    /// How many pieces all these views of one log begin with.
+    #[must_use]
+    pub fn common_pieces(views: &[Self]) -> usize {
+        let Some((first, others)) = views.split_first() else { return 0 };
+        let alike = |other: &Self| {
+            let both = first.pieces.iter().zip(&other.pieces);
+            both.take_while(|(one, other)| one == other).count()
+        };
+        others.iter().map(alike).min().unwrap_or(first.pieces.len())
+    }
+
+    /// What these of its pieces make of the contents before them, in the order in which it has to
+    /// be made.
+    ///
+    /// # Errors
+    /// Of `take`, and of the files of the log.
+    pub fn each_change(
+        &self,
+        pieces: Range<usize>,
+        take: &mut dyn FnMut(u64, Change<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut data = Vec::new();
+        for piece in self.pieces.get(pieces).unwrap_or_default() {
+            let entry = &self.log.entries()[piece.entry as usize];
+            if entry.kind == EntryKind::Discard {
+                take(piece.sector, Change::Zeros { sectors: piece.sectors })?;
+                continue;
+            }
+            data.resize(usize::try_from(piece.sectors * SECTOR_BYTES).unwrap_or(0), 0);
+            self.log.data(entry, piece.sector, &mut data)?;
+            take(piece.sector, Change::Data(&data))?;
+        }
+        Ok(())
+    }
+
+    /// Sectors of some of its pieces, those that are written again counted again.
+    #[must_use]
+    pub fn sectors(&self, pieces: Range<usize>) -> u64 {
+        let pieces = self.pieces.get(pieces).unwrap_or_default();
+        pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.sectors))
+    }
+
+    /// The pieces of the log that it has.
+    #[must_use]
+    pub fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// What was written to it, which comes after all pieces, in the order of sectors.
+    pub fn written(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let mut blocks: Vec<_> = self.written.iter().collect();
+        blocks.sort_unstable_by_key(|(block, _)| **block);
+        let bytes = self.base.size_bytes();
+        blocks.into_iter().map(move |(block, data)| {
+            let sector = block * BLOCK_SECTORS;
+            let left = bytes.saturating_sub(sector * SECTOR_BYTES);
+            (sector, &data[..usize::try_from(left).unwrap_or(BLOCK).min(BLOCK)])
+        })
     }
 
     /// Writes whole sectors, to this view alone.

@@ -1,7 +1,7 @@
 //! The messages as bytes, and back.
 
 /// Version of the protocol.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// At the beginning of a description.
 const MAGIC: &[u8; 8] = b"FSVDISK1";
 /// `next_event_ns` where nothing will happen by itself.
@@ -62,6 +62,8 @@ pub struct Features {
     pub rotational: bool,
     /// Requests are done when they are submitted: the reply to one is followed by its completion.
     pub at_once: bool,
+    /// The guest has the contents, and sends no requests.
+    pub mapped: bool,
 }
 
 /// A device as the guest is to see it.
@@ -109,7 +111,8 @@ impl Description {
         let features = u32::from(self.features.volatile_cache)
             | u32::from(self.features.fua) << 1
             | u32::from(self.features.rotational) << 2
-            | u32::from(self.features.at_once) << 3;
+            | u32::from(self.features.at_once) << 3
+            | u32::from(self.features.mapped) << 4;
         let mut bytes = MAGIC.to_vec();
         for word in [VERSION, self.queue_depth] {
             bytes.extend(word.to_le_bytes());
@@ -159,6 +162,17 @@ impl Message {
     }
 }
 
+/// The head of a change of contents that are mapped: so many bytes that follow, or zeros. One of no
+/// bytes ends them.
+#[must_use]
+pub fn change(sector: u64, size_bytes: u64, is_zeros: bool) -> [u8; 24] {
+    let mut bytes = [0; 24];
+    bytes[..8].copy_from_slice(&sector.to_le_bytes());
+    bytes[8..16].copy_from_slice(&size_bytes.to_le_bytes());
+    bytes[16..20].copy_from_slice(&u32::from(is_zeros).to_le_bytes());
+    bytes
+}
+
 /// The head of a reply.
 #[must_use]
 pub fn reply(next_event_ns: Option<u64>, completions: u32, error: u32) -> [u8; 16] {
@@ -196,12 +210,14 @@ mod tests {
         let about = Description { queue_depth: 32, ..Description::with_sectors(0x0102) };
         let bytes = about.encoded();
         assert_eq!(bytes.len(), 56);
-        assert_eq!(&bytes[..16], b"FSVDISK1\x02\0\0\0\x20\0\0\0");
+        assert_eq!(&bytes[..16], b"FSVDISK1\x03\0\0\0\x20\0\0\0");
         assert_eq!(&bytes[16..24], [2, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(&bytes[24..32], [0, 2, 0, 0, 0, 16, 0, 0]);
         assert_eq!(bytes[52], 3);
         let at_once = Features { at_once: true, ..Features::default() };
         assert_eq!(Description { features: at_once, ..about }.encoded()[52], 8);
+        let mapped = Features { mapped: true, ..Features::default() };
+        assert_eq!(Description { features: mapped, ..about }.encoded()[52], 16);
         assert_eq!(reply(None, 1, 2)[..9], [255, 255, 255, 255, 255, 255, 255, 255, 1]);
         assert_eq!(completion(7, Status::NoSpace, 512)[..10], [7, 0, 0, 0, 3, 0, 0, 0, 0, 2]);
     }

@@ -279,6 +279,7 @@ impl<C: Contents> Disk for ModelledDisk<C> {
                 fua: false,
                 rotational: is_rotating,
                 at_once: false,
+                mapped: false,
             },
             ..Description::with_sectors(sectors)
         }

@@ -3,6 +3,7 @@
 use super::message::{self, Description, MESSAGE_BYTES, Message, Op, Request, Status, VERSION};
 use fsarena_vdisk::WriteLog;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Read, Write};
 
 /// The latest time of a message: 146 years after the guest was booted. Models add to it.
@@ -43,6 +44,20 @@ pub trait Disk: Send {
 
     /// When to poll next; `None`: not before the next request.
     fn next_event_ns(&self) -> Option<u64>;
+
+    /// A file whose contents the guest maps instead of asking, where the device is mapped.
+    fn base(&self) -> Option<&File> {
+        None
+    }
+
+    /// Adds what differs from them, as messages.
+    ///
+    /// # Errors
+    /// Where the contents cannot be read.
+    fn add_changes(&self, to: &mut Vec<u8>) -> io::Result<()> {
+        let _ = to;
+        Ok(())
+    }
 
     /// What was written to it, where it is logged.
     fn log(&self) -> Option<&WriteLog> {
@@ -148,6 +163,10 @@ impl Session<'_> {
             Message::Hello { version } if version == u64::from(VERSION) => {
                 let mut answer = message::reply(None, 0, 0).to_vec();
                 answer.extend(self.about.encoded());
+                if self.about.features.mapped {
+                    self.disk.add_changes(&mut answer).map_err(DiskError::from)?;
+                    answer.extend(message::change(0, 0, false));
+                }
                 Ok(answer)
             }
             Message::Hello { version } => Err(ServeError::Version(version)),
@@ -265,7 +284,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_when_its_time_has_come() {
         let count = with_disk(|guest| {
-            guest.send([0, 0, 2, 0], 0, 0, &[]);
+            guest.send([0, 0, 3, 0], 0, 0, &[]);
             assert_eq!(guest.get(16)[12..], [0; 4]);
             assert_eq!(&guest.get(56)[..8], b"FSVDISK1");
             guest.send([100, 8, 512, 0], 3, 0, &[7; 512]);
@@ -292,7 +311,7 @@ mod tests {
         let log = WriteLog::in_memory();
         let mut disk = CrashViewDisk::new(View::prefix(&base, &log, 0), 1 << 20);
         let count = with(&mut disk, |guest| {
-            guest.send([0, 0, 2, 0], 0, 0, &[]);
+            guest.send([0, 0, 3, 0], 0, 0, &[]);
             guest.get(16);
             assert_eq!(guest.get(56)[52], 1 | 2 | 8, "it says that it does");
             let done = [[0xff; 8], [1, 0, 0, 0, 0, 0, 0, 0]].concat();

@@ -14,6 +14,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -200,6 +202,13 @@ impl<'g> Guest<'g> {
             .map(|index| UnixListener::bind(dir.short_path().join(socket_name(index))))
             .collect();
         let listeners = listeners.map_err(failed(dir.path()))?;
+        for (index, disk) in disks.iter().enumerate() {
+            let Some(base) = disk.base() else { continue };
+            // A name that is the same for every guest, for a file of this process.
+            let open = format!("/proc/{}/fd/{}", std::process::id(), base.as_raw_fd());
+            let name = dir.path().join(format!("{}.base", socket_name(index)));
+            symlink(open, &name).map_err(failed(&name))?;
+        }
         let args: Vec<OsString> =
             self.command_line(disks.len()).into_iter().map(OsString::from).collect();
         let memory_dir = memory::dir_for(self.options.memory_bytes, dir.path());

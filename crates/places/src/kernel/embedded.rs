@@ -47,8 +47,13 @@ pub const PATCHES_6_12: &[Embedded] = embedded!(
 );
 
 /// New files.
-pub const OVERLAY: &[Embedded] =
-    embedded!("overlay/", "arch/um/drivers/crc32c.c", "arch/um/drivers/vdisk.c");
+pub const OVERLAY: &[Embedded] = embedded!(
+    "overlay/",
+    "arch/um/drivers/crc32c.c",
+    "arch/um/drivers/vdisk.h",
+    "arch/um/drivers/vdisk_kern.c",
+    "arch/um/drivers/vdisk_user.c",
+);
 
 /// Options that every guest kernel has.
 pub const BASE_CONFIG: &str = include_str!("../../../../kernel/config/base.config");

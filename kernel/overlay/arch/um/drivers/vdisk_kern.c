@@ -5,11 +5,15 @@
  * Each device is a connection to a model process over a unix socket. That process holds the
  * contents and says when a request completes. It is asked synchronously: while it answers, this
  * kernel stands still, so that under time-travel=inf-cpu an answer takes no virtual time, however
- * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 2 is spoken here.
+ * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 3 is spoken here.
  *
  * A device may answer at once: the reply to a request is its completion, and no timer is needed.
  * Nothing but this driver changes its contents, so that small reads are made larger and what they
  * brought is kept: a log that is read block by block costs one message in eight.
+ *
+ * One that answers at once may also be mapped: its contents are a file of the host that many
+ * devices share, changes of it that come with the description, and what is written to this one.
+ * Pages that are changed or written are copies, and nobody is asked any more.
  *
  * vdisk.socket=PATH,PATH,... connects /dev/vdisk0, /dev/vdisk1, ... Relative paths start at the
  * working directory of this kernel's process.
@@ -24,6 +28,7 @@
 #include <linux/slab.h>
 #include <linux/version.h>
 #include <os.h>
+#include "vdisk.h"
 
 /* Until 6.8 limits are set one by one; from 6.11 on they and the features come with the disk. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -43,7 +48,7 @@
 #define NO_WINDOW	(~0ull)
 
 #define MAGIC		0x314b534944565346ull	/* "FSVDISK1" in little-endian order */
-#define VERSION		2
+#define VERSION		3
 #define NO_EVENT	(~0ull)
 
 enum op {
@@ -63,6 +68,7 @@ enum op {
 #define FEATURE_FUA		(1u << 1)
 #define FEATURE_ROTATIONAL	(1u << 2)
 #define FEATURE_AT_ONCE		(1u << 3)
+#define FEATURE_MAPPED		(1u << 4)
 
 /* How a request ended. */
 enum status { DONE = 0, IO_ERROR = 1, MEDIUM_ERROR = 2, NO_SPACE = 3, UNSUPPORTED = 4 };
@@ -109,6 +115,15 @@ struct description {
 	__le32 features;
 } __packed;
 
+/* Of the contents of a mapped device; these follow the description until one has no bytes. */
+struct change {
+	__le64 sector;
+	__le64 bytes;
+	/* 0: their data follow; 1: they are zeros. */
+	__le32 zeros;
+	__le32 reserved;
+} __packed;
+
 struct vdisk {
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
@@ -123,6 +138,8 @@ struct vdisk {
 	u8 *windows;
 	/* Which window is in each place: its first sector by WINDOW_SECTORS. */
 	u64 window_number[WINDOWS];
+	/* The contents of a mapped device; else NULL. */
+	u8 *map;
 	/* Requests that the model process has, by tag. */
 	struct request *outstanding[DEPTH_MAX];
 	/* Those that it has finished, until the lock is given back. */
@@ -346,6 +363,37 @@ static blk_status_t read_window(struct vdisk *d, struct message *m, struct reque
 	return BLK_STS_OK;
 }
 
+/* Bytes of the contents become zeros. */
+static void make_zeros(struct vdisk *d, u64 sector, u64 bytes)
+{
+	int error = vdisk_zero(d->map + (sector << SECTOR_SHIFT), bytes);
+
+	if (error)
+		panic("vdisk: %s: no memory for zeros: error %d", d->path, -error);
+}
+
+/* Carries a request out on contents that are mapped. */
+static void do_mapped(struct vdisk *d, int op, struct request *rq)
+{
+	u8 *at = d->map + (blk_rq_pos(rq) << SECTOR_SHIFT);
+	struct req_iterator it;
+	struct bio_vec part;
+
+	if (op == OP_DISCARD || op == OP_WRITE_ZEROES)
+		make_zeros(d, blk_rq_pos(rq), blk_rq_bytes(rq));
+	if (op != OP_READ && op != OP_WRITE)
+		return;
+	rq_for_each_segment(part, rq, it) {
+		void *memory = page_address(part.bv_page) + part.bv_offset;
+
+		if (op == OP_READ)
+			memcpy(memory, at, part.bv_len);
+		else
+			memcpy(at, memory, part.bv_len);
+		at += part.bv_len;
+	}
+}
+
 static bool is_in_a_window(const struct request *rq)
 {
 	u64 last = blk_rq_pos(rq) + blk_rq_sectors(rq) - 1;
@@ -394,6 +442,11 @@ static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		m.bytes = cpu_to_le64(blk_rq_bytes(rq));
 	}
 	blk_mq_start_request(rq);
+	if (d->map) {
+		do_mapped(d, op, rq);
+		blk_mq_end_request(rq, BLK_STS_OK);
+		return BLK_STS_OK;
+	}
 	spin_lock_irqsave(&d->lock, irq);
 	m.now_ns = cpu_to_le64(ktime_get_ns());
 	if (d->windows) {
@@ -480,12 +533,39 @@ static int make_windows(struct vdisk *d)
 	return 0;
 }
 
+/* Maps the contents and takes the changes. Without them there is nothing that could be said. */
+static void make_map(struct vdisk *d)
+{
+	u64 bytes = d->capacity_sectors << SECTOR_SHIFT;
+	struct change c;
+	u64 sector;
+	int error;
+
+	error = vdisk_map(d->path, bytes, (void **)&d->map);
+	if (error)
+		panic("vdisk: %s: its contents cannot be mapped: error %d", d->path, -error);
+	for (;;) {
+		receive_all(d, &c, sizeof(c));
+		bytes = le64_to_cpu(c.bytes);
+		sector = le64_to_cpu(c.sector);
+		if (!bytes)
+			return;
+		if (sector > d->capacity_sectors ||
+		    bytes > (d->capacity_sectors - sector) << SECTOR_SHIFT)
+			protocol_broken(d, "a change beyond the end, at sector", sector);
+		if (le32_to_cpu(c.zeros))
+			make_zeros(d, sector, bytes);
+		else
+			receive_all(d, d->map + (sector << SECTOR_SHIFT), bytes);
+	}
+}
+
 static int greet(struct vdisk *d, struct description *about)
 {
 	struct message m = { .op = cpu_to_le32(OP_HELLO), .bytes = cpu_to_le64(VERSION) };
 	struct reply r;
 	u32 depth, transfer_min;
-	bool is_at_once;
+	bool is_at_once, is_mapped;
 
 	send_all(d, &m, sizeof(m));
 	receive_reply(d, &r);
@@ -496,7 +576,8 @@ static int greet(struct vdisk *d, struct description *about)
 		return -EPROTO;
 	}
 	depth = le32_to_cpu(about->queue_depth);
-	is_at_once = le32_to_cpu(about->features) & FEATURE_AT_ONCE;
+	is_mapped = le32_to_cpu(about->features) & FEATURE_MAPPED;
+	is_at_once = !is_mapped && (le32_to_cpu(about->features) & FEATURE_AT_ONCE);
 	transfer_min = is_at_once ? WINDOW_BYTES : PAGE_SIZE;
 	if (!depth || depth > DEPTH_MAX || !about->capacity_sectors || !about->segments_max ||
 	    !is_power_of_2(le32_to_cpu(about->logical_block_bytes)) ||
@@ -508,6 +589,8 @@ static int greet(struct vdisk *d, struct description *about)
 	}
 	d->depth = depth;
 	d->capacity_sectors = le64_to_cpu(about->capacity_sectors);
+	if (is_mapped)
+		make_map(d);
 	return is_at_once ? make_windows(d) : 0;
 }
 

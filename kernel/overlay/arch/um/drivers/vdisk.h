@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Contents of a mapped vdisk: what the driver asks of the host.
+ */
+#ifndef __UM_VDISK_H
+#define __UM_VDISK_H
+
+/* Maps so many bytes of SOCKET.base, for this process alone; 0 or a negative error number. */
+int vdisk_map(const char *socket, unsigned long long bytes, void **map);
+
+/* Makes bytes of a mapping zeros; 0 or a negative error number. */
+int vdisk_zero(void *at, unsigned long long bytes);
+
+#endif
