@@ -378,9 +378,10 @@ pub trait FileSystem: Send + Sync {
         None
     }
 
-    /// Whether it gives blocks in the middle of a file back (fallocate with `PUNCH_HOLE`); one that
-    /// is not known is asked by the trial.
-    fn punches_holes(&self) -> bool {
+    /// Whether it gives blocks in the middle of a file back (fallocate with `PUNCH_HOLE`) at this
+    /// level; where that is not known, the trial asks it. Pure.
+    fn punches_holes(&self, level: &FsLevel) -> bool {
+        let _ = level;
         true
     }
 

@@ -98,7 +98,7 @@ impl FileSystem for ExFat {
         false
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 }

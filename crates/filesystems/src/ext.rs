@@ -284,11 +284,6 @@ impl FileSystem for Ext {
         })
     }
 
-    /// Nor does ext2, where the kernel has its own driver for it.
-    fn punches_holes(&self) -> bool {
-        self.name != "ext2"
-    }
-
     fn ignores_direct_io(&self, level: &FsLevel) -> Option<String> {
         let mut options = level.mount.iter().flat_map(|option| option.split(','));
         let journals_data = options.any(|option| option.trim() == "data=journal");

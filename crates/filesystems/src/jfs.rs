@@ -70,7 +70,7 @@ impl FileSystem for Jfs {
         &MKFS
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 

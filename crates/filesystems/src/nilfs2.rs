@@ -51,7 +51,7 @@ impl FileSystem for Nilfs2 {
         &MKFS
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 

@@ -102,8 +102,11 @@ impl FileSystem for Ntfs3 {
         false
     }
 
-    fn punches_holes(&self) -> bool {
-        false
+    /// In sparse and compressed files alone.
+    fn punches_holes(&self, level: &FsLevel) -> bool {
+        let is_compressed = level.mkfs.contains_key("compression");
+        let mut options = level.mount.iter().flat_map(|option| option.split(','));
+        is_compressed || options.any(|option| matches!(option.trim(), "sparse" | "compress"))
     }
 }
 

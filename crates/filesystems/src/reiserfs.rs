@@ -62,7 +62,7 @@ impl FileSystem for ReiserFs {
         &MKFS
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 

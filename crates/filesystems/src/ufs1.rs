@@ -216,7 +216,7 @@ impl FileSystem for Ufs1 {
         false
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 }

@@ -154,7 +154,7 @@ impl FileSystem for Vfat {
         false
     }
 
-    fn punches_holes(&self) -> bool {
+    fn punches_holes(&self, _: &FsLevel) -> bool {
         false
     }
 }

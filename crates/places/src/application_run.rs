@@ -146,7 +146,7 @@ impl Checker<'_> {
     fn check_one(&self, state: &CrashState) -> Result<ApplicationSeen, CrashRunError> {
         match self.check(std::slice::from_ref(state)) {
             Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_stop() => Err(error),
+            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 Ok(ApplicationSeen { mounts, kernel_messages, ..ApplicationSeen::default() })

@@ -154,6 +154,15 @@ impl CrashRunError {
         matches!(self, Self::Guest(GuestError::Stopped) | Self::Native(NativeCrashError::Stopped))
     }
 
+    /// Whether it says nothing of the file system: this machine could not do its part.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        match self {
+            Self::Disk(_) => true,
+            Self::Guest(error) => error.is_of_machine(),
+            Self::Native(_) | Self::Record(_) | Self::Missing { .. } => false,
+        }
+    }
+
     /// Whether this machine cannot serve such a disk in the time of its model.
     #[must_use]
     pub fn is_faster_than_native(&self) -> bool {
@@ -377,7 +386,7 @@ impl Checker<'_> {
     ) -> Result<Checked, CrashRunError> {
         match self.check(&[*one], is_detailed, stop) {
             Ok(mut checked) => Ok(checked.remove(0)),
-            Err(error) if error.is_stop() => Err(error),
+            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 let seen = Observation { mounts, kernel_messages, ..Observation::default() };
@@ -420,7 +429,8 @@ impl Checker<'_> {
         let views = states.iter().filter(|one| is_mapped(one)).map(|one| self.view(one));
         let views: Vec<View<'_>> = views.collect::<Result<_, CrashRunError>>()?;
         if are_mapped(&views) {
-            mapped = MappedDisk::of_views(views, &self.base).map_err(DiskOrderError::from)?;
+            // Where they cannot be made, those of them that are left ask.
+            mapped = MappedDisk::of_views(views, &self.base).unwrap_or_default();
         }
         let mut mapped = mapped.into_iter();
         let mut disks = Vec::with_capacity(states.len());

@@ -298,7 +298,7 @@ impl Host<'_> {
     ) -> Result<TreeObservation, CrashRunError> {
         match self.check(bases, recorded, std::slice::from_ref(one)) {
             Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_stop() => Err(error),
+            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 let whole = Observation { mounts, kernel_messages, ..Observation::default() };

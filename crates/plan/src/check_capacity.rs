@@ -240,7 +240,7 @@ fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
 fn no_holes(workload: &Workload, levels: &Levels) -> Option<String> {
     let phase = workload.phases.iter().find(|phase| phase.op == Op::RandTrim)?;
     let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
-    (!driver.punches_holes() && !is_null(workload)).then(|| {
+    (!driver.punches_holes(&levels.fs) && !is_null(workload)).then(|| {
         format!("phase {:?} punches holes into files, which {} cannot", phase.name, levels.fs.name)
     })
 }
@@ -370,13 +370,16 @@ mod tests {
         let on = |name: &str| Levels::plain(FsLevel::plain(name), device.clone());
         assert_eq!(no_holes(&work, &on("vfat")), None);
         work.phases.push(Phase::new("discard", Op::RandTrim, 4096));
-        for name in ["ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"] {
+        for name in ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"] {
             assert_eq!(no_holes(&work, &on(name)), None, "{name}");
         }
-        for name in ["ext2", "exfat", "jfs", "nilfs2", "ntfs3", "reiserfs", "ufs1", "vfat"] {
+        for name in ["exfat", "jfs", "nilfs2", "ntfs3", "reiserfs", "ufs1", "vfat"] {
             let why = format!("phase \"discard\" punches holes into files, which {name} cannot");
             assert_eq!(no_holes(&work, &on(name)), Some(why));
         }
+        let mut sparse = on("ntfs3");
+        sparse.fs.mount = vec!["noatime,sparse".to_owned()];
+        assert_eq!(no_holes(&work, &sparse), None);
     }
 
     #[test]

@@ -331,6 +331,7 @@ fn amounts(workload: &Workload, planned: &Phase) -> (u64, u64, Option<u64>) {
     };
     let asked_bytes = match planned.op {
         Op::Cycle => planned.cycle.as_ref().map_or(0, |c| u64::from(c.cycles) * ASKED_BYTES),
+        op if op.is_random() && !op.moves_bytes() => 0,
         op if op.is_random() || matches!(op, Op::Append | Op::Fio) => ops * planned.bs_bytes,
         op if op.moves_bytes() => workload.dataset.bytes(),
         _ => 0,

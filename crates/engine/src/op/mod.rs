@@ -11,7 +11,7 @@
 //! | [`find`] | find |
 //! | [`big`] | big-write, big-read, big-overwrite |
 //! | [`interleaved`] | the same, block by block in turn with other threads |
-//! | [`random`] | randread, randwrite, randrw |
+//! | [`random`] | randread, randwrite, randrw, randtrim |
 //! | [`cycle`] | cycle: one of its cycles |
 
 mod big;

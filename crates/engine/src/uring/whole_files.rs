@@ -105,10 +105,11 @@ impl WholeFileReader {
             if reads.is_empty() {
                 break;
             }
-            let completed = self.complete(&reads);
-            for (file, result) in
-                completed.inspect_err(|_| leak(std::mem::take(&mut self.pieces)))?
-            {
+            let completed = self.complete(&reads).inspect_err(|_| {
+                leak(std::mem::take(&mut self.pieces));
+                files.iter().filter_map(|file| file.fd()).for_each(close);
+            })?;
+            for (file, result) in completed {
                 let Reading::Open { fd, offset } = files[file] else { continue };
                 files[file] = match result.map(i32::cast_unsigned) {
                     Ok(0) => Reading::Read { fd },
@@ -121,9 +122,9 @@ impl WholeFileReader {
                 };
             }
         }
-        let close = |fd: i32| opcode::Close::new(types::Fd(fd)).build();
-        let fds = files.iter().filter_map(|file| file.fd());
-        let closes: Vec<(usize, Entry)> = fds.map(close).enumerate().collect();
+        let entry = |fd: i32| opcode::Close::new(types::Fd(fd)).build();
+        let open = files.iter().filter_map(|file| file.fd());
+        let closes: Vec<(usize, Entry)> = open.map(entry).enumerate().collect();
         self.complete(&closes)?;
         Ok(files)
     }
@@ -168,6 +169,12 @@ impl WholeFileReader {
         }
         Ok(results)
     }
+}
+
+/// Closes a file by a call, where the ring has failed.
+fn close(fd: i32) {
+    // SAFETY: the ring has opened it for this batch alone, and it is not used again.
+    unsafe { rustix::io::close(fd) };
 }
 
 /// What the kernel may still use.

@@ -111,7 +111,10 @@ impl FileReader {
             found.iter_mut().filter(|file| file.errno.is_none()).collect();
         if self.read_batches(root, &mut files).is_none() {
             self.batches = None;
-            files.into_iter().for_each(|file| read_file(root, file));
+            for file in files {
+                *file = unread(std::mem::take(&mut file.path));
+                read_file(root, file);
+            }
         }
     }
 
@@ -129,7 +132,7 @@ impl FileReader {
         for (file, failed) in files.iter_mut().zip(failed.ok()?) {
             if let Some(errno) = failed {
                 // With its size, and what could be read.
-                **file = ObservedFile { errno: None, ..unread(std::mem::take(&mut file.path)) };
+                **file = unread(std::mem::take(&mut file.path));
                 read_file(root, file);
                 file.errno = file.errno.or(Some(errno.raw_os_error()));
             }

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// Of a check or repair.
 const FSCK_LIMIT: Duration = Duration::from_secs(300);
 
+const BUSY_TRIES: u32 = 50;
+const BUSY_PAUSE: Duration = Duration::from_millis(2);
+
 /// Exit code of one that did not end by itself.
 const NOT_ENDED: i32 = -1;
 
@@ -257,7 +260,16 @@ impl<'a> FileSystemOn<'a> {
         self.replay_failed.get()
     }
 
+    /// Files that were read may be let go by another thread of the kernel, which a guest of one
+    /// processor waits for.
     pub(super) fn unmount(&self, mnt: &Path) -> Result<(), Errno> {
+        let tries = if self.is_in_guest { 1 } else { BUSY_TRIES };
+        for _ in 1..tries {
+            match unmount(mnt, UnmountFlags::NOFOLLOW) {
+                Err(Errno::BUSY) => std::thread::sleep(BUSY_PAUSE),
+                done => return done,
+            }
+        }
         unmount(mnt, UnmountFlags::NOFOLLOW)
     }
 

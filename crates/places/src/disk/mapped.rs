@@ -7,6 +7,7 @@ use super::message::{self, Description, Features, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{Change, Discarded, SECTOR_BYTES, Store, View};
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{DumpableBehavior, dumpable_behavior};
 use std::fs::{self, File};
 use std::io;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 const QUEUE_DEPTH: u32 = 32;
 /// Of a disk, in the mean of those of a guest: as many as a look at one reads.
 const OWN_BYTES_MOST: u64 = 4 << 20;
+/// What all of them have: it is in memory, once for each guest at one time.
+const COMMON_BYTES_MOST: u64 = 512 << 20;
 /// The kernel counts mappings that may be written as memory that is taken.
 const STRICT_OVERCOMMIT: &str = "2";
 
@@ -77,14 +80,19 @@ pub fn disks_of_views<'a>(
 /// time.
 pub fn are_mapped(views: &[View<'_>]) -> bool {
     let common = View::common_pieces(views);
+    let Some(first) = views.first() else { return false };
     let own = views.iter().map(|view| view.sectors(common..view.pieces()));
     let own_bytes = own.fold(0, u64::saturating_add).saturating_mul(SECTOR_BYTES);
-    own_bytes <= OWN_BYTES_MOST.saturating_mul(views.len() as u64) && can_map()
+    own_bytes <= OWN_BYTES_MOST.saturating_mul(views.len() as u64)
+        && first.sectors(0..common).saturating_mul(SECTOR_BYTES) <= COMMON_BYTES_MOST
+        && can_map()
 }
 
+/// Whether a guest may open a file of this process, and map more than there is memory for.
 fn can_map() -> bool {
     let overcommit = fs::read_to_string("/proc/sys/vm/overcommit_memory");
-    overcommit.is_ok_and(|mode| mode.trim() != STRICT_OVERCOMMIT)
+    let is_dumpable = matches!(dumpable_behavior(), Ok(DumpableBehavior::Dumpable));
+    is_dumpable && overcommit.is_ok_and(|mode| mode.trim() != STRICT_OVERCOMMIT)
 }
 
 /// Zeros take no memory.
@@ -243,6 +251,28 @@ mod tests {
                 prop_assert!(mapped(disk) == read(&view));
             }
         }
+    }
+
+    /// Of a log that is written again and again, as btrfs writes its log tree.
+    #[test]
+    fn what_differs_much_or_is_much_is_asked_for() {
+        let store = Store::in_memory(1 << 30, Discarded::Zeros);
+        let mut log = WriteLog::in_memory();
+        let data = vec![0; 1 << 20];
+        for number in 0..40 {
+            let request = ModelRequest::write(0, 0, 2048);
+            let done = Completion { tag: 0, at_ns: number, outcome: Outcome::Done };
+            log.completed(&request, number, &done, &data).unwrap();
+        }
+        let views = |counts: &[usize]| -> Vec<View<'_>> {
+            counts.iter().map(|count| View::prefix(&store, &log, *count)).collect()
+        };
+        assert!(are_mapped(&views(&[30, 34, 36])));
+        assert!(!are_mapped(&views(&[20, 34, 36])));
+        assert!(!are_mapped(&[]), "nothing is made for no disk");
+        let often = (0..600).map(|_| Piece { entry: 0, sector: 0, sectors: 2048 });
+        let large = View::of_pieces(&store, &log, often);
+        assert!(!are_mapped(&[large]));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use fsarena_process::tunables::TUNABLES;
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::symlink;
@@ -79,6 +79,20 @@ pub enum GuestError {
     #[error("stopped")]
     Stopped,
 }
+
+impl GuestError {
+    /// Whether it says nothing of what the guest was to do: this machine could not do its part.
+    pub(crate) fn is_of_machine(&self) -> bool {
+        match self {
+            Self::Program(_) | Self::File { .. } | Self::Memory(_) => true,
+            Self::Panicked { reason, .. } => reason.contains(NOT_MAPPED),
+            _ => false,
+        }
+    }
+}
+
+/// In the last words of a guest that could not have the contents of a disk.
+const NOT_MAPPED: &str = "its contents cannot be mapped";
 
 fn tail(console: &str) -> String {
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -204,8 +218,8 @@ impl<'g> Guest<'g> {
         let listeners = listeners.map_err(failed(dir.path()))?;
         for (index, disk) in disks.iter().enumerate() {
             let Some(base) = disk.base() else { continue };
-            // A name that is the same for every guest, for a file of this process.
-            let open = format!("/proc/{}/fd/{}", std::process::id(), base.as_raw_fd());
+            let open = open_file(base).map_err(failed(Path::new("/proc/self")))?;
+            // A name that is the same for every guest.
             let name = dir.path().join(format!("{}.base", socket_name(index)));
             symlink(open, &name).map_err(failed(&name))?;
         }
@@ -281,6 +295,13 @@ fn is_cut_off(error: &GuestError, end: End) -> bool {
     is_connection && matches!(end, End::Ended(status) if was_killed(status))
 }
 
+/// A name of a file that this process has open, for others: by the number that the mounted /proc
+/// has for it.
+fn open_file(file: &File) -> io::Result<PathBuf> {
+    let process = fs::read_link("/proc/self")?;
+    Ok(Path::new("/proc").join(process).join("fd").join(file.as_raw_fd().to_string()))
+}
+
 /// Relative to the directory of the guest: no path of the host is on its command line.
 fn socket_name(index: usize) -> String {
     format!("disk{index}")
@@ -350,6 +371,20 @@ mod tests {
         assert!(!is_cut_off(&broken(), killed(11)) && !is_cut_off(&broken(), End::TimedOut));
         let refused = GuestError::Disk { index: 0, error: ServeError::Version(1) };
         assert!(!is_cut_off(&refused, killed(9)));
+    }
+
+    #[test]
+    fn an_open_file_has_a_name_and_a_guest_that_cannot_have_it_saw_nothing() {
+        let file = tempfile::tempfile().unwrap();
+        let other = File::open(open_file(&file).unwrap()).unwrap();
+        let inode = |file: &File| std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
+        assert_eq!(inode(&file), inode(&other));
+        let panic = |what: &str| {
+            run(&format!("echo 'Kernel panic - not syncing: {what}'; kill -ABRT $$"), SOON)
+        };
+        let error = panic("vdisk: disk0: its contents cannot be mapped: error 13").unwrap_err();
+        assert!(error.is_of_machine(), "{error}");
+        assert!(!panic("EXT4-fs: panic forced after error").unwrap_err().is_of_machine());
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Keys {
             }
             let remedy = match *key {
                 "iodepth" => "it needs backend = \"io_uring\"",
-                "ops" => "it is for randread, randwrite and randrw",
+                "ops" => "it is for randread, randwrite, randrw and randtrim",
                 "rwmixread" => "it is for randrw",
                 "rate" => "it is for blocking calls, not for io_uring",
                 "latency_period" => "it is for ops of fsarena itself, not of programs or cycles",
@@ -144,15 +144,15 @@ impl Keys {
                      made, by more threads than it says"
                 }
                 "fsync" => {
-                    "op and end are for phases that change something, file and dsync for phases \
-                     that write contents, dir for those that make or remove entries"
+                    "op and end are for phases that change something, file for those that \
+                     change a file, dsync for those that write contents, dir for those that make or remove entries"
                 }
                 "direct" => "it is for phases that read or write contents, not by mmap",
                 "sharing" => {
                     "shared is for files, by any op that finds them or creates small ones, \
                      interleaved for big-write, big-read and big-overwrite"
                 }
-                "backend" => "mmap is for big files and random ops; io_uring cannot list or find",
+                "backend" => "mmap is for contents of big files; io_uring cannot list or find",
                 _ => "leave it out",
             };
             return Err(node.error(format!("no phase can take `{key}`"), remedy));

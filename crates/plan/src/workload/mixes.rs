@@ -123,9 +123,10 @@ fn fsync(phase: &Phase, spans: &Spans) -> Checked {
         return Ok(());
     }
     let (what, remedy) = if takes_fsync(op, Fsync::End) {
-        let other = if op.writes() { "op\" or \"file" } else { "op\" or \"dir" };
+        let changes_file = op.info().changes_file && !op.info().changes_names;
+        let other = if changes_file { "op\" or \"file" } else { "op\" or \"dir" };
         let what = format!("fsync = {:?} with `{}`", fsync.name(), op.name());
-        let why = if op.writes() { "it makes no entries" } else { "it writes no contents" };
+        let why = if fsync == Fsync::Dir { "it makes no entries" } else { "it writes no contents" };
         (format!("{what}: {why}"), format!("use \"{other}\""))
     } else {
         let what = format!("fsync with `{}`, which changes nothing", op.name());

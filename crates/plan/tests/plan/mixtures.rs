@@ -109,7 +109,7 @@ fn of_backends() {
     t.toml:11:46: mmap with `stat`: it is for the contents of big files
       use backend = "sync" here, or a big op such as big-read or randread
     t.toml:11:11: no phase can take `backend`
-      mmap is for big files and random ops; io_uring cannot list or find
+      mmap is for contents of big files; io_uring cannot list or find
     t.toml:11:46: io_uring with `list`: the kernel has no such request
       use backend = "sync" here
     t.toml:11:46: the null backend does nothing that another phase could find
@@ -450,7 +450,7 @@ fn of_fsync_and_random_ops() {
     t.toml:10:39: fsync = "dir" with `randwrite`: it makes no entries
       use "op" or "file"
     t.toml:11:9: no phase can take `fsync`
-      op and end are for phases that change something, file and dsync for phases that write contents, dir for those that make or remove entries
+      op and end are for phases that change something, file for those that change a file, dsync for those that write contents, dir for those that make or remove entries
     t.toml:11:36: unknown fsync policy "always"
       known: none, op, file, dir, end, dsync
     t.toml:10:42: rwmixread with `randread`, which does not mix reads and writes
@@ -462,7 +462,7 @@ fn of_fsync_and_random_ops() {
     t.toml:10:36: ops with `big-read`: the dataset says how many there are
       leave it out; it is for randread and the like
     t.toml:11:7: no phase can take `ops`
-      it is for randread, randwrite and randrw
+      it is for randread, randwrite, randrw and randtrim
     t.toml:10:11: `randread` over files of different sizes
       give all files one size
     t.toml:11:35: blocks of 8 KiB in files of 4 KiB: there is no whole one
