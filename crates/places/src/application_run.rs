@@ -4,7 +4,7 @@
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
 use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
-use crate::disk::{Disk, DiskOrder, DiskOrderError, disks_of_views};
+use crate::disk::{Disk, DiskOrder, disks_of_views};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::in_groups;
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
@@ -170,7 +170,7 @@ impl Checker<'_> {
             acknowledged: counts.iter().map(|count| u32::try_from(*count).unwrap_or(0)).collect(),
         });
         let views = states.iter().map(|state| view(self.base, self.log, state)).collect();
-        let mut views = disks_of_views(views, self.base).map_err(DiskOrderError::from)?;
+        let mut views = disks_of_views(views, self.base);
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
         // A check that spins takes no virtual time, and is ended by the host.
         let checks_s = order.application.check_limit_s * states.len() as u64;

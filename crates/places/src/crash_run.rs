@@ -7,9 +7,7 @@
 
 pub use crate::crash_check::contents;
 use crate::crash_check::{Checked, ToCheck};
-use crate::disk::{
-    CrashViewDisk, Disk, DiskOrder, DiskOrderError, MappedDisk, ModelledDisk, are_mapped,
-};
+use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disks_of_views};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::in_groups;
@@ -321,16 +319,17 @@ pub(crate) fn run_task(
 
 /// A disk with the contents of a state.
 enum ViewDisk<'v> {
-    AtOnce(Box<CrashViewDisk<'v>>),
-    Mapped(Box<MappedDisk<'v>>),
+    /// Nothing of it is wanted afterwards.
+    Looked(Box<dyn Disk + 'v>),
+    Logged(Box<CrashViewDisk<'v>>),
     Modelled(Box<ModelledDisk<View<'v>>>),
 }
 
 impl ViewDisk<'_> {
     fn as_disk(&mut self) -> &mut dyn Disk {
         match self {
-            Self::AtOnce(disk) => &mut **disk,
-            Self::Mapped(disk) => &mut **disk,
+            Self::Looked(disk) => &mut **disk,
+            Self::Logged(disk) => &mut **disk,
             Self::Modelled(disk) => &mut **disk,
         }
     }
@@ -338,8 +337,8 @@ impl ViewDisk<'_> {
     /// What was written to it, where it was logged.
     fn into_log(self) -> Option<WriteLog> {
         match self {
-            Self::AtOnce(disk) => disk.into_log(),
-            Self::Mapped(_) => None,
+            Self::Looked(_) => None,
+            Self::Logged(disk) => disk.into_log(),
             Self::Modelled(disk) => disk.into_contents().1,
         }
     }
@@ -423,33 +422,27 @@ impl Checker<'_> {
 
     /// A disk for each state.
     fn view_disks(&self, states: &[ToCheck<'_>]) -> Result<Vec<ViewDisk<'_>>, CrashRunError> {
-        let size_bytes = self.base.size_bytes();
-        let is_mapped = |one: &ToCheck<'_>| !one.is_logged && !self.is_timed(one);
-        let mut mapped = Vec::new();
-        let views = states.iter().filter(|one| is_mapped(one)).map(|one| self.view(one));
-        let views: Vec<View<'_>> = views.collect::<Result<_, CrashRunError>>()?;
-        if are_mapped(&views) {
-            // Where they cannot be made, those of them that are left ask.
-            mapped = MappedDisk::of_views(views, &self.base).unwrap_or_default();
-        }
-        let mut mapped = mapped.into_iter();
+        let is_looked = |one: &&ToCheck<'_>| !one.is_logged && !self.is_timed(one);
+        let views = states.iter().filter(is_looked).map(|one| self.view(one));
+        let views = views.collect::<Result<_, CrashRunError>>()?;
+        let mut looked = disks_of_views(views, &self.base).into_iter();
         let mut disks = Vec::with_capacity(states.len());
         for one in states {
-            if let Some(disk) = is_mapped(one).then(|| mapped.next()).flatten() {
-                disks.push(ViewDisk::Mapped(Box::new(disk)));
+            if let Some(disk) = is_looked(&one).then(|| looked.next()).flatten() {
+                disks.push(ViewDisk::Looked(disk));
                 continue;
             }
             let (ToCheck { state, is_logged, .. }, view) = (one, self.view(one)?);
             disks.push(match &self.disk {
-                Some(disk) if self.is_timed(one) => {
+                Some(disk) => {
                     let there = (self.log, pieces(self.log, state));
                     let seed = self.seed ^ state.contents;
                     ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?))
                 }
-                _ if *is_logged => {
-                    ViewDisk::AtOnce(Box::new(CrashViewDisk::logged(view, size_bytes)))
+                None => {
+                    let size_bytes = self.base.size_bytes();
+                    ViewDisk::Logged(Box::new(CrashViewDisk::logged(view, size_bytes)))
                 }
-                _ => ViewDisk::AtOnce(Box::new(CrashViewDisk::new(view, size_bytes))),
             });
         }
         Ok(disks)

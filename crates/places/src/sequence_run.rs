@@ -319,12 +319,11 @@ impl Host<'_> {
             size_bytes,
             disks: u32::try_from(group.len()).unwrap_or(0),
         });
-        let views = group.iter().map(|(disk, state)| {
+        let views = group.iter().flat_map(|(disk, state)| {
             let (base, (_, log)) = (&bases[*disk], &recorded[*disk]);
             disks_of_views(vec![view(base, log, state)], base)
         });
-        let views = views.collect::<Result<Vec<_>, _>>().map_err(DiskOrderError::from)?;
-        let mut views: Vec<_> = views.into_iter().flatten().collect();
+        let mut views: Vec<_> = views.collect();
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
         let seen: Vec<TreeObservation> = self.run(&task, &mut disks)?;
         if seen.len() == group.len() {

@@ -21,7 +21,7 @@ const COMMON_BYTES_MOST: u64 = 512 << 20;
 const STRICT_OVERCOMMIT: &str = "2";
 
 /// See the module.
-pub struct MappedDisk<'a> {
+struct MappedDisk<'a> {
     view: View<'a>,
     /// So many of its pieces are in the base.
     common: usize,
@@ -29,57 +29,46 @@ pub struct MappedDisk<'a> {
     size_bytes: u64,
 }
 
-impl<'a> MappedDisk<'a> {
-    /// Disks with the contents of these views over one store and log.
-    ///
-    /// # Errors
-    /// Where there is no memory for them, or log or store cannot be read.
-    pub fn of_views(views: Vec<View<'a>>, store: &Store) -> io::Result<Vec<Self>> {
-        let common = View::common_pieces(&views);
-        let size_bytes = store.size_bytes();
-        let file = File::from(memfd_create("fsarena-crash-states", MemfdFlags::CLOEXEC)?);
-        let shared = file.try_clone()?;
-        let mut base = Store::over(file, size_bytes, Discarded::Zeros)?;
-        let mut written = Ok(());
-        store.each_piece(&mut |at, data| {
-            if written.is_ok() {
-                written = base.write(at / SECTOR_BYTES, data);
-            }
-        })?;
-        written?;
-        if let Some(first) = views.first() {
-            first.each_change(0..common, &mut |sector, change| match without_zeros(change) {
-                Change::Data(data) => base.write(sector, data),
-                Change::Zeros { sectors } => base.discard(sector, sectors),
-            })?;
+/// Disks with the contents of these views over one store and log: mapped by their guest where it
+/// can, and is not sent more than it would ask for, else asked. File systems that write elsewhere
+/// at each sync have other contents all the time.
+pub fn disks_of_views<'a>(views: Vec<View<'a>>, store: &Store) -> Vec<Box<dyn Disk + 'a>> {
+    let size_bytes = store.size_bytes();
+    let common = View::common_pieces(&views);
+    // Where there is no memory for a base, they are asked as well.
+    let base = are_mapped(&views, common).then(|| base_of(&views, common, store).ok()).flatten();
+    let Some(base) = base.map(Arc::new) else {
+        let asked = |view| Box::new(CrashViewDisk::new(view, size_bytes)) as Box<dyn Disk + 'a>;
+        return views.into_iter().map(asked).collect();
+    };
+    let mapped = |view| {
+        let base = Arc::clone(&base);
+        Box::new(MappedDisk { view, common, base, size_bytes }) as Box<dyn Disk + 'a>
+    };
+    views.into_iter().map(mapped).collect()
+}
+
+/// What all these views begin with.
+fn base_of(views: &[View<'_>], common: usize, store: &Store) -> io::Result<File> {
+    let file = File::from(memfd_create("fsarena-crash-states", MemfdFlags::CLOEXEC)?);
+    let mut base = Store::over(file.try_clone()?, store.size_bytes(), Discarded::Zeros)?;
+    let mut written = Ok(());
+    store.each_piece(&mut |at, data| {
+        if written.is_ok() {
+            written = base.write(at / SECTOR_BYTES, data);
         }
-        let base = Arc::new(shared);
-        let disk = |view| Self { view, common, base: Arc::clone(&base), size_bytes };
-        Ok(views.into_iter().map(disk).collect())
+    })?;
+    written?;
+    if let Some(first) = views.first() {
+        first.each_change(0..common, &mut |sector, change| match without_zeros(change) {
+            Change::Data(data) => base.write(sector, data),
+            Change::Zeros { sectors } => base.discard(sector, sectors),
+        })?;
     }
+    Ok(file)
 }
 
-/// Disks with the contents of these views over one store and log, mapped where guests can.
-///
-/// # Errors
-/// As [`MappedDisk::of_views`].
-pub fn disks_of_views<'a>(
-    views: Vec<View<'a>>,
-    store: &Store,
-) -> io::Result<Vec<Box<dyn Disk + 'a>>> {
-    if are_mapped(&views) {
-        let disks = MappedDisk::of_views(views, store)?.into_iter();
-        return Ok(disks.map(|disk| Box::new(disk) as Box<dyn Disk + 'a>).collect());
-    }
-    let asked = |view| Box::new(CrashViewDisk::new(view, store.size_bytes())) as Box<dyn Disk + 'a>;
-    Ok(views.into_iter().map(asked).collect())
-}
-
-/// Whether disks of these views are mapped by their guest: where it can, and is not sent more than
-/// it would ask for. File systems that write elsewhere at each sync have other contents all the
-/// time.
-pub fn are_mapped(views: &[View<'_>]) -> bool {
-    let common = View::common_pieces(views);
+fn are_mapped(views: &[View<'_>], common: usize) -> bool {
     let Some(first) = views.first() else { return false };
     let own = views.iter().map(|view| view.sectors(common..view.pieces()));
     let own_bytes = own.fold(0, u64::saturating_add).saturating_mul(SECTOR_BYTES);
@@ -167,7 +156,7 @@ mod tests {
     const SECTOR: usize = SECTOR_BYTES as usize;
 
     /// What a guest makes of base and changes.
-    fn mapped(disk: &MappedDisk<'_>) -> Vec<u8> {
+    fn mapped(disk: &dyn Disk) -> Vec<u8> {
         let mut contents = vec![0; SECTOR * SECTORS as usize];
         disk.base().unwrap().read_exact_at(&mut contents, 0).unwrap();
         let mut changes = Vec::new();
@@ -246,9 +235,9 @@ mod tests {
                 };
                 kept.iter().map(view).collect()
             };
-            let disks = MappedDisk::of_views(views(), &store).unwrap();
+            let disks = disks_of_views(views(), &store);
             for (disk, view) in disks.iter().zip(views()) {
-                prop_assert!(mapped(disk) == read(&view));
+                prop_assert!(mapped(&**disk) == read(&view));
             }
         }
     }
@@ -267,12 +256,13 @@ mod tests {
         let views = |counts: &[usize]| -> Vec<View<'_>> {
             counts.iter().map(|count| View::prefix(&store, &log, *count)).collect()
         };
-        assert!(are_mapped(&views(&[30, 34, 36])));
-        assert!(!are_mapped(&views(&[20, 34, 36])));
-        assert!(!are_mapped(&[]), "nothing is made for no disk");
+        let is_mapped = |views| disks_of_views(views, &store)[0].base().is_some();
+        assert!(is_mapped(views(&[30, 34, 36])));
+        assert!(!is_mapped(views(&[20, 34, 36])));
+        assert!(!are_mapped(&[], 0), "nothing is made for no disk");
         let often = (0..600).map(|_| Piece { entry: 0, sector: 0, sectors: 2048 });
         let large = View::of_pieces(&store, &log, often);
-        assert!(!are_mapped(&[large]));
+        assert!(!is_mapped(vec![large]));
     }
 
     #[test]
@@ -280,7 +270,7 @@ mod tests {
         let log = log_of(&[(0, 8, Some(1)), (8, 8, Some(2)), (16, 8, Some(3)), (0, 4, None)]);
         let store = Store::in_memory(SECTORS * SECTOR_BYTES, Discarded::Zeros);
         let views = (2..5).map(|count| View::prefix(&store, &log, count)).collect();
-        let disks = MappedDisk::of_views(views, &store).unwrap();
+        let disks = disks_of_views(views, &store);
         let changes = disks.iter().map(|disk| {
             let mut changes = Vec::new();
             disk.add_changes(&mut changes).unwrap();

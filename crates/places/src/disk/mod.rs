@@ -13,7 +13,7 @@ mod server;
 
 pub use constant::ConstantDisk;
 pub use crash_view::CrashViewDisk;
-pub use mapped::{MappedDisk, are_mapped, disks_of_views};
+pub use mapped::disks_of_views;
 pub use message::{Description, Features, Op, Request, Status, VERSION as DISK_PROTOCOL};
 pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
 pub use server::{Disk, DiskError, ServeError, serve};
