@@ -19,6 +19,7 @@ pub mod format;
 pub mod frozen;
 pub mod image;
 pub mod inventory;
+pub mod kept_image;
 pub mod leftovers;
 pub mod loopdev;
 pub mod map;

@@ -35,6 +35,14 @@ pub(crate) fn for_writing(target: &TargetSpec) -> Result<File, TargetError> {
     held(target, Exclusive::Write)
 }
 
+/// As [`for_writing`], for reading.
+///
+/// # Errors
+/// As [`for_writing`].
+pub(crate) fn for_reading(target: &TargetSpec) -> Result<File, TargetError> {
+    held(target, Exclusive::Read)
+}
+
 /// Makes sure that the device is the one that was claimed and that no process uses it, and lets go
 /// of it, so that a program can be handed its path. A target without a device needs nothing.
 ///

@@ -4,7 +4,13 @@
 //! one: the first mount, and what is read as used before any work. The files lie in a directory
 //! of ours that no workload looks into. What was done goes into the record; nothing of it is timed
 //! but as a whole.
+//!
+//! Where images of aged devices are kept, a state that was made before is put onto the device in
+//! its place, and one that was not is kept.
 
+mod kept;
+
+use self::kept::KeptAge;
 use crate::context::Trial;
 use crate::error::StepError;
 use crate::filesystem::notice;
@@ -40,15 +46,23 @@ impl Trial<'_> {
         let device_bytes = self.spec.contender.levels.device.size_bytes();
         let device_bytes = device_bytes
             .ok_or_else(|| StepError::new("the spec asks for an age without a device"))?;
+        let kept = KeptAge::of_trial(self.spec, &self.record.filesystem, age);
+        if let Some(kept) = &kept
+            && let Some(record) = kept.restore(&self.spec.target, self.stop)?
+        {
+            return self.put_age(age, record, began);
+        }
         let mounted = self.fs.mount_for_age()?;
         let root = mounted.path().join(DIRECTORY);
         let mut ageing = Ageing::start(root, self.stop, age)?;
-        let mut sequence = AgeSequence::new(age, device_bytes);
+        let room_bytes = room_bytes(mounted.path())?;
+        let whole_bytes = age.whole_bytes(device_bytes, room_bytes);
+        let mut sequence = AgeSequence::new(age, whole_bytes);
         let (extents, rounds) = ageing.carry_out(age, &mut sequence)?;
         let record = AgeRecord {
             operations: sequence.operations(),
             operations_sha256: sequence.digest(),
-            fill_bytes: age.fill_bytes(device_bytes),
+            fill_bytes: age.fill_bytes(whole_bytes),
             churned_bytes: sequence.churned_bytes(),
             rounds,
             files: sequence.files().len() as u64,
@@ -58,13 +72,39 @@ impl Trial<'_> {
             extents,
             room_retries: ageing.room_retries,
             elapsed_ns: 0,
+            image: None,
         };
         mounted.unmount().map_err(|refused| StepError::from(refused.1))?;
+        let image = match kept.map(|kept| kept.keep(&self.spec.target, &record, self.stop)) {
+            Some(Ok(image)) => Some(image),
+            Some(Err(StepError::Failed { error, remedy })) => {
+                self.notice(
+                    "age-not-kept",
+                    format!("its aged device was not kept: {error}"),
+                    remedy,
+                );
+                None
+            }
+            Some(Err(other)) => return Err(other),
+            None => None,
+        };
+        self.put_age(age, AgeRecord { image, ..record }, began)
+    }
+
+    /// Puts what became of the age into the record.
+    fn put_age(&mut self, age: &Age, record: AgeRecord, began: Instant) -> Result<(), StepError> {
         self.record.notices.extend(not_reached(age, &record, &self.record.filesystem.name));
         let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.record.age = Some(AgeRecord { elapsed_ns, ..record });
         Ok(())
     }
+}
+
+/// What statfs gives as available in a fresh file system.
+fn room_bytes(mount_point: &Path) -> Result<u64, StepError> {
+    let stat = rustix::fs::statvfs(mount_point);
+    let stat = stat.map_err(|errno| failed("statvfs", mount_point, &errno.into()))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 /// Says where the extents that were asked for were not reached.

@@ -19,19 +19,34 @@ use serde::{Deserialize, Serialize};
 
 /// Sizes of files are whole blocks of this many bytes.
 pub const AGE_BLOCK_BYTES: u64 = 4096;
-/// Largest share of the device that a file takes: 1 ÷ this.
-const DEVICE_TO_LARGEST: u64 = 200;
+/// Largest part that a file takes of what the share is of: 1 ÷ this.
+const WHOLE_TO_LARGEST: u64 = 200;
 /// Bounds of the largest file.
 const LARGEST_BYTES: (u64, u64) = (64 << 10, 1 << 30);
 /// Files that a mean size is estimated from.
 const SAMPLE: u64 = 16_384;
 
+/// Of what bytes the files of an age take a share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShareOf {
+    /// Of the device: the same operations for every file system on it.
+    #[default]
+    Device,
+    /// Of what statfs gives as available right after mkfs: each file system is as full as the
+    /// others, with files of its own number.
+    Room,
+}
+
 /// How a file system is aged.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Age {
-    /// Share of the device's bytes that files take, in percent.
+    /// Share that files take of the bytes that `share_of` names, in percent.
     pub fill_percent: u32,
+    /// What the share is of.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub share_of: ShareOf,
     /// Bytes that the churn writes ÷ bytes of the fill; where `extents_per_file` is asked for, at
     /// most so many.
     pub churn: f64,
@@ -52,6 +67,7 @@ impl Age {
     pub fn filled(fill_percent: u32) -> Self {
         Self {
             fill_percent,
+            share_of: ShareOf::Device,
             churn: 2.0,
             extents_per_file: None,
             size_median_bytes: 13 << 10,
@@ -60,44 +76,54 @@ impl Age {
         }
     }
 
-    /// Bytes that files take after the fill, and never more than these.
+    /// What the share is of: the device, or the room on it.
     #[must_use]
-    pub fn fill_bytes(&self, device_bytes: u64) -> u64 {
-        let bytes = u128::from(device_bytes) * u128::from(self.fill_percent) / 100;
+    pub fn whole_bytes(&self, device_bytes: u64, room_bytes: u64) -> u64 {
+        match self.share_of {
+            ShareOf::Device => device_bytes,
+            ShareOf::Room => room_bytes,
+        }
+    }
+
+    /// Bytes that files take after the fill, and never more than these; `whole_bytes` is what the
+    /// share is of, here and below.
+    #[must_use]
+    pub fn fill_bytes(&self, whole_bytes: u64) -> u64 {
+        let bytes = u128::from(whole_bytes) * u128::from(self.fill_percent) / 100;
         u64::try_from(bytes).unwrap_or(u64::MAX) / AGE_BLOCK_BYTES * AGE_BLOCK_BYTES
     }
 
     /// Bytes that the whole churn writes.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
-    pub fn churn_bytes(&self, device_bytes: u64) -> u64 {
-        (self.churn * self.fill_bytes(device_bytes) as f64) as u64
+    pub fn churn_bytes(&self, whole_bytes: u64) -> u64 {
+        (self.churn * self.fill_bytes(whole_bytes) as f64) as u64
     }
 
-    /// Size of the largest file on a device.
+    /// Size of the largest file.
     #[must_use]
-    pub fn largest_bytes(device_bytes: u64) -> u64 {
+    pub fn largest_bytes(whole_bytes: u64) -> u64 {
         let (least, most) = LARGEST_BYTES;
-        let share = device_bytes / DEVICE_TO_LARGEST / AGE_BLOCK_BYTES * AGE_BLOCK_BYTES;
+        let share = whole_bytes / WHOLE_TO_LARGEST / AGE_BLOCK_BYTES * AGE_BLOCK_BYTES;
         share.clamp(least, most)
     }
 
     /// The sizes of files by number, before they are rounded up to blocks.
-    fn sizes(&self, device_bytes: u64) -> Draw {
+    fn sizes(&self, whole_bytes: u64) -> Draw {
         let sizes = Distribution::Lognormal {
             median: self.size_median_bytes,
             sigma: self.size_sigma,
             min: 1,
-            max: Self::largest_bytes(device_bytes),
+            max: Self::largest_bytes(whole_bytes),
         };
         sizes.draw(crate::dataset::mix(self.seed))
     }
 
     /// About so many files there are at one time.
     #[must_use]
-    pub fn expected_files(&self, device_bytes: u64) -> u64 {
-        let sum = self.sizes(device_bytes).sum(0..SAMPLE, in_blocks);
-        let files = u128::from(self.fill_bytes(device_bytes)) * u128::from(SAMPLE);
+    pub fn expected_files(&self, whole_bytes: u64) -> u64 {
+        let sum = self.sizes(whole_bytes).sum(0..SAMPLE, in_blocks);
+        let files = u128::from(self.fill_bytes(whole_bytes)) * u128::from(SAMPLE);
         u64::try_from(files / u128::from(sum.max(1))).unwrap_or(u64::MAX)
     }
 }
@@ -132,8 +158,21 @@ pub struct AgeRecord {
     pub extents: Option<AgeExtents>,
     /// Writes that found no room and were made again after a sync.
     pub room_retries: u64,
-    /// Length of all of it.
+    /// Length of all of it; of putting it back, where `image` was restored.
     pub elapsed_ns: u64,
+    /// The kept image of the device in this state; absent where none is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<AgeImage>,
+}
+
+/// The kept image of an aged device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct AgeImage {
+    /// SHA-256 of its contents, 64 hex digits.
+    pub sha256: String,
+    /// Whether the trial took the state from it: the figures of the age are those of the trial
+    /// that kept it.
+    pub restored: bool,
 }
 
 /// Extents of files, by FIEMAP. Neighbours in the file that are neighbours on the device are one.

@@ -326,7 +326,10 @@ fn place(place: &RunPlace) -> Result<(), BrokenRule> {
     for (at, host) in place.hosts.iter().enumerate() {
         short(format!("place.hosts[{at}]"), host)?;
     }
-    no_nul("place.image_dir", &place.image_dir)
+    let dirs = [("place.age_image_dir", place.age_image_dir.as_deref())];
+    let dirs = dirs.into_iter().filter_map(|(field, dir)| Some((field, dir?)));
+    let mut dirs = dirs.chain([("place.image_dir", &*place.image_dir)]);
+    dirs.try_for_each(|(field, dir)| no_nul(field, dir))
 }
 
 /// Refuses a path that no file can have.

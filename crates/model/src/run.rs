@@ -58,6 +58,9 @@ pub struct RunPlace {
     pub program_sha256: String,
     /// Directory of images.
     pub image_dir: PathBuf,
+    /// Directory of kept images of aged devices; absent: each age is made anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_image_dir: Option<PathBuf>,
     /// User and group of the work.
     pub user: Option<UserIds>,
     /// Processors of the work; empty: any.

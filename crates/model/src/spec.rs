@@ -45,6 +45,9 @@ pub struct TrialSpec {
     pub steps: Vec<Step>,
     /// Seed of this trial.
     pub seed: Seed,
+    /// Where images of aged devices are kept, and taken from; absent: each age is made anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_image_dir: Option<PathBuf>,
     /// Name that everything made for this trial carries (`fsarena-<run>-<trial>`).
     pub name: String,
     /// Directory for the mount point; it exists and is ours.

@@ -108,11 +108,12 @@ fn room_bytes(capacity: &Capacity) -> u64 {
 pub(crate) fn aged_needs(levels: &Levels, capacity: &Capacity) -> Option<Needs> {
     let age = factor::age(levels)?;
     let device = levels.device.size_bytes()?;
-    let files = age.expected_files(device);
+    let whole = age.whole_bytes(device, capacity.predicted.free_bytes);
+    let files = age.expected_files(whole);
     let rounding = capacity.unit_bytes.saturating_sub(AGE_BLOCK_BYTES);
     let each = rounding.saturating_add(capacity.inode_bytes);
-    let moved = if capacity.moves_on_write { SYNC_BYTES + Age::largest_bytes(device) } else { 0 };
-    let bytes = u128::from(age.fill_bytes(device)) + u128::from(files) * u128::from(each);
+    let moved = if capacity.moves_on_write { SYNC_BYTES + Age::largest_bytes(whole) } else { 0 };
+    let bytes = u128::from(age.fill_bytes(whole)) + u128::from(files) * u128::from(each);
     // A tenth more files than expected.
     let inodes = files.saturating_add(files / 10).saturating_add(DIRECTORIES + 1);
     Some(Needs { bytes: with_rest(bytes).saturating_add(moved), inodes })

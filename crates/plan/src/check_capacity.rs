@@ -26,6 +26,8 @@ use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
 use fsarena_model::units::size_text;
 
+/// Where the room on a device is not known, a part of it that is none: 1 ÷ this.
+const UNKNOWN_REST: u64 = 8;
 /// Room for the names of ours in the path of a directory.
 const OWN_NAMES_BYTES: u64 = 64;
 
@@ -191,7 +193,8 @@ fn obstacle(
 fn age_obstacle(workload: &Workload, needed: u64, levels: &Levels) -> Option<Obstacle> {
     let age = factor::age(levels)?;
     let size = levels.device.size_bytes()?;
-    let aged = with_rest(u128::from(age.fill_bytes(size)));
+    let room = size - size / UNKNOWN_REST;
+    let aged = with_rest(u128::from(age.fill_bytes(age.whole_bytes(size, room))));
     (size < aged.saturating_add(needed)).then(|| {
         let what = format!(
             "{} is too small for the age {} of {}, which takes {}, and {:?}, which needs {}",

@@ -83,7 +83,8 @@ fn conditioning_ns(levels: &Levels) -> f64 {
 const AGE_NS_PER_BYTE: f64 = 3.0;
 const AGE_NS_PER_OP: f64 = 50_000.0;
 
-/// Bytes that ageing writes before one trial: the fill, and the churn up to its limit.
+/// Bytes that ageing writes before one trial: the fill, and the churn up to its limit; at most so
+/// many where the share is of the room. What is put back from kept images counts like made anew.
 #[must_use]
 pub fn age_bytes(levels: &Levels) -> u64 {
     let of = |(age, size): (Age, u64)| age.fill_bytes(size).saturating_add(age.churn_bytes(size));

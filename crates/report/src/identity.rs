@@ -26,7 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 fn is_free_text(key: &str) -> bool {
     matches!(
         key,
-        "argv"
+        "age_image_dir"
+            | "argv"
             | "arguments"
             | "cleanup"
             | "client_mount"

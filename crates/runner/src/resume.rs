@@ -315,6 +315,7 @@ mod tests {
         let place = RunPlace {
             program_sha256: HASH.to_owned(),
             image_dir: "/var/tmp".into(),
+            age_image_dir: None,
             user: None,
             cpus: Vec::new(),
             devices,

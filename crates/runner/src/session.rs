@@ -229,6 +229,7 @@ mod tests {
             source_cache: None,
             steps: Vec::new(),
             seed: header.plan.seed,
+            age_image_dir: None,
             name: "fsarena-test".to_owned(),
             scratch_dir: "/nonexistent".into(),
             sample_period_ns: 0,

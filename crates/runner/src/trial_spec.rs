@@ -57,6 +57,7 @@ pub(crate) fn trial_spec(
         source_cache,
         steps,
         seed: fsarena_plan::trial_seed(plan, slot),
+        age_image_dir: request.header.place.as_ref().and_then(|it| it.age_image_dir.clone()),
         name: resources.name.clone(),
         scratch_dir: resources.scratch_dir.clone(),
         sample_period_ns: plan.sample_period_ns,

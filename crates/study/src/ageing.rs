@@ -49,8 +49,12 @@ pub struct AgeRow {
     pub extents_per_mib: Option<SpreadF>,
     /// Writes that found no room and were made again after a sync; of all trials together.
     pub room_retries: u64,
-    /// Length of the ageing.
+    /// Length of the ageing, of those that were not taken from a kept image.
     pub elapsed: Option<SpreadNs>,
+    /// Trials that took the state from a kept image.
+    pub restored: usize,
+    /// SHA-256 of the images that are kept, each once.
+    pub image_sha256: Vec<String>,
 }
 
 /// One row a contender that was aged.
@@ -73,6 +77,12 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
     operations_sha256.sort_unstable();
     operations_sha256.dedup();
     let used = |age: &AgeRecord| age.used_bytes as f64 * 100.0 / age.total_bytes as f64;
+    let is_restored = |age: &AgeRecord| age.image.as_ref().is_some_and(|image| image.restored);
+    let made = own.iter().filter(|age| !is_restored(age));
+    let mut image_sha256: Vec<String> =
+        own.iter().filter_map(|age| Some(age.image.as_ref()?.sha256.clone())).collect();
+    image_sha256.sort_unstable();
+    image_sha256.dedup();
     // Known from the first mount of the work on.
     let mounted = || own.iter().copied().filter(|age| age.total_bytes > 0);
     AgeRow {
@@ -89,7 +99,9 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
         extents_p99: median(extents.iter().map(|all| all.p99).collect()),
         extents_per_mib: SpreadF::from_values(extents.iter().map(|all| all.per_mib).collect()),
         room_retries: own.iter().map(|age| age.room_retries).fold(0, u64::saturating_add),
-        elapsed: SpreadNs::from_values(own.iter().map(|age| age.elapsed_ns).collect()),
+        elapsed: SpreadNs::from_values(made.map(|age| age.elapsed_ns).collect()),
+        restored: own.iter().filter(|age| is_restored(age)).count(),
+        image_sha256,
     }
 }
 

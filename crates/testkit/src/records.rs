@@ -9,7 +9,7 @@ mod levels;
 mod ranks;
 
 pub use crate::SECOND_NS;
-pub use ages::{aged, in_ages};
+pub use ages::{age_record, aged, in_ages};
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
 pub use levels::over_block_sizes;
@@ -185,6 +185,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
         place: Some(RunPlace {
             program_sha256: "c".repeat(64),
             image_dir: "/images".into(),
+            age_image_dir: None,
             user: None,
             cpus: Vec::new(),
             devices: Vec::new(),

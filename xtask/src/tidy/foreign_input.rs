@@ -172,6 +172,10 @@ const OWN_INPUT: &[(&str, &str)] = &[
         "RUN@FROM-TO of the command line: split at its signs, and times",
     ),
     ("engine/src/verify.rs", "fixed places of a sector, which any bytes have"),
+    (
+        "executor/src/age/kept.rs",
+        "what it has written itself, into a directory that nobody else may write to",
+    ),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("places/src/kernel/digest.rs", "hashes that it has written into the user's cache itself"),
     ("report/src/identity.rs", "a value of ours, of which free text alone was changed"),

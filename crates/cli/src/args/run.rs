@@ -96,6 +96,13 @@ pub struct RunArgs {
     // Not by clap's `env`: --resume would be refused wherever the variable is set.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub image_dir: Option<PathBuf>,
+    /// Keep images of aged devices in this directory, and take them from there.
+    ///
+    /// An age is then made once for each file system, with its options, kernel, tools and size of
+    /// device; later trials, of this RUN and others, write the kept image to the device. Nobody
+    /// else may be able to write to the directory. A file system that discards is always aged anew.
+    #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
+    pub age_images: Option<PathBuf>,
     /// How long phases work that end by the clock: 300s.
     ///
     /// In place of the times that the workload names for them (stonewall). Then every thread goes

@@ -151,3 +151,111 @@ fn an_aged_file_system_is_sound() {
     std::fs::remove_file(image).unwrap();
     assert_nothing_left(&env);
 }
+
+/// The trials of a RUN on aged ext4 and xfs, two each, with images kept in `dir`.
+fn kept_in(dir: &str) -> Vec<&str> {
+    let on = ["run", "--fs", "ext4,xfs", "--on", "loop:320M", "--age", "60%:churn=0.5"];
+    [&on[..], &["--runs", "2", "--verify", "--age-images", dir, "--keep"], &WORK].concat()
+}
+
+/// Each state is made once, and later trials have the same one: of this RUN and of another.
+#[test]
+fn an_age_is_made_once_where_images_are_kept() {
+    let Some(env) = TestEnv::with_devices(&["ext4", "xfs"]) else { return };
+    let dir = env.make_dir("ages");
+    let command = kept_in(&dir);
+    env.run(&command).good();
+    let of_run = |run: usize| -> BTreeMap<String, Vec<AgeRecord>> {
+        let mut all: BTreeMap<String, Vec<AgeRecord>> = BTreeMap::new();
+        for record in env.records(run) {
+            assert_eq!(record.outcome, Outcome::Done);
+            all.entry(record.filesystem.name.clone()).or_default().push(record.age.unwrap());
+        }
+        all
+    };
+    let first = of_run(1);
+    for (name, ages) in &first {
+        let [made, restored] = &ages[..] else { panic!("{ages:?}") };
+        let (made_image, image) = (made.image.as_ref().unwrap(), restored.image.as_ref().unwrap());
+        assert_eq!((made_image.restored, image.restored), (false, true), "{name}");
+        let same = AgeRecord {
+            elapsed_ns: made.elapsed_ns,
+            image: made.image.clone(),
+            ..restored.clone()
+        };
+        assert_eq!(same, *made, "{name}: capacity and use as well, which are read again");
+        let file = sh(&format!("sha256sum {dir}/{name}-*.img"));
+        assert!(file.starts_with(&image.sha256) && made_image.sha256 == image.sha256, "{file}");
+    }
+    // What the last trial left lies on a restored state.
+    let left = std::fs::read_dir(env.images()).unwrap().flatten().next().unwrap().path();
+    let look = env.make_dir("look");
+    let files = sh(&format!(
+        "mount -o loop,ro {} {look}; find {look}/fsarena-aged -type f | wc -l; umount {look}",
+        left.display()
+    ));
+    assert_eq!(files.trim(), first["xfs"][0].files.to_string());
+    std::fs::remove_file(left).unwrap();
+
+    let again: Vec<&str> = command.iter().copied().filter(|word| *word != "--keep").collect();
+    env.run(&again).good();
+    let all_restored = of_run(2).into_values().flatten().all(|age| age.image.unwrap().restored);
+    assert!(all_restored, "of another RUN");
+    assert_nothing_left(&env);
+}
+
+/// An image that is not what was kept fails the trial; without its description it is made anew.
+#[test]
+fn a_kept_image_that_was_changed_is_refused() {
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
+    let dir = env.make_dir("ages");
+    let on = ["--fs", "ext4", "--on", "loop:320M", "--age", "60%:churn=0", "--age-images", &dir];
+    let command = [&["run", "--runs", "1"][..], &on, &WORK].concat();
+    env.run(&command).good();
+    let image = sh(&format!("ls {dir}/*.img")).trim().to_owned();
+    sh(&format!("printf x | dd of={image} bs=1 seek=200000000 conv=notrunc status=none"));
+    let ran = env.run(&command);
+    ran.says(&["is not the image that was kept", "remove it: the age is then made anew"]);
+    assert!(matches!(env.records(2)[0].outcome, Outcome::Failed { .. }));
+    std::fs::remove_file(&image).unwrap();
+    sh(&format!("rm {dir}/*.json"));
+    env.run(&command).good();
+    assert!(!env.records(3)[0].age.as_ref().unwrap().image.as_ref().unwrap().restored);
+    assert_eq!(sh(&format!("ls -A {dir} | wc -l")).trim(), "2", "an image and its description");
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn a_directory_of_kept_images_that_is_of_no_use_is_refused() {
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
+    let path = env.make_dir("ages");
+    let refused = |age: &str, dir: &str, words: &[&str]| {
+        let on = ["run", "--runs", "1", "--fs", "ext4", "--on", "loop:320M", "--age", age];
+        env.run(&[&on[..], &["--age-images", dir], &WORK].concat()).refused(2, words);
+    };
+    refused("fresh", &path, &["--age-images: no contender has an age"]);
+    refused("60%", &format!("{path}/none"), &["--age-images:", "does not exist", "create it"]);
+    sh(&format!("chmod 1777 {path}"));
+    refused("60%", &path, &["others may write there, and what lies there is mounted"]);
+    assert_nothing_left(&env);
+}
+
+/// A share of the room makes all file systems as full as each other, whatever their metadata take.
+#[test]
+fn a_share_of_the_room_is_what_df_shows() {
+    let Some(env) = TestEnv::with_devices(&["ext4", "xfs"]) else { return };
+    let on = ["--fs", "ext4,xfs", "--on", "loop:320M", "--age", "95%:of=room:churn=1"];
+    let ran = env.run_once(&[&on[..], &WORK].concat()).good();
+    ran.says(&["ext4 aged 95% of=room churn=1"]);
+    let mut fills = Vec::new();
+    for record in env.records(1) {
+        assert_eq!(record.outcome, Outcome::Done);
+        let age = record.age.unwrap();
+        // ext4 has 5 % for root besides.
+        let used = age.used_bytes as f64 / age.total_bytes as f64;
+        assert!((0.86..1.0).contains(&used), "{}: {used}", record.filesystem.name);
+        fills.push(age.fill_bytes);
+    }
+    assert!(fills.len() == 2 && fills[0] != fills[1], "each has its own room: {fills:?}");
+    assert_nothing_left(&env);
+}

@@ -1,4 +1,5 @@
-//! The operations that age a file system: the same for every file system on a device of one size.
+//! The operations that age a file system: the same for every file system on a device of one size,
+//! where the share is of the device.
 //!
 //! First files are made until the next would not fit the share. Then, until as many bytes are
 //! written as the churn says: of four steps two put a new file in the place of old ones, which are
@@ -8,7 +9,8 @@
 //!
 //! Between them lies a sync after every [`SYNC_BYTES`] that are written, so that what a file system
 //! holds back does not depend on the memory of the machine. All of it follows from seed, share,
-//! sizes and the bytes of the device; golden vectors below hold it fixed.
+//! sizes and the bytes that the share is of (the device, or the room on it); golden vectors below
+//! hold it fixed.
 
 use super::{AGE_BLOCK_BYTES, Age, in_blocks};
 use crate::dataset::Draw;
@@ -78,19 +80,19 @@ pub struct AgeSequence {
 }
 
 impl AgeSequence {
-    /// The sequence of an age on a device.
+    /// The sequence of an age, whose share is of `whole_bytes`.
     #[must_use]
-    pub fn new(age: &Age, device_bytes: u64) -> Self {
-        let fill_bytes = age.fill_bytes(device_bytes);
+    pub fn new(age: &Age, whole_bytes: u64) -> Self {
+        let fill_bytes = age.fill_bytes(whole_bytes);
         // Of a share that is smaller than a large file.
         let quarter = (fill_bytes / 4 / AGE_BLOCK_BYTES).max(1) * AGE_BLOCK_BYTES;
-        let largest_bytes = Age::largest_bytes(device_bytes).min(quarter);
+        let largest_bytes = Age::largest_bytes(whole_bytes).min(quarter);
         Self {
             rng: Seed::from_number(age.seed).child("age", 0).rng(),
-            sizes: age.sizes(device_bytes),
+            sizes: age.sizes(whole_bytes),
             largest_bytes,
             fill_bytes,
-            churn_bytes: age.churn_bytes(device_bytes),
+            churn_bytes: age.churn_bytes(whole_bytes),
             part: AgePart::Fill,
             files: Vec::new(),
             file_bytes: 0,

@@ -2,7 +2,7 @@
 
 use super::descriptor::{ActsOn, Factor, FactorInfo, Illegal, Target};
 use super::level::{LevelError, bytes};
-use crate::age::Age;
+use crate::age::{Age, ShareOf};
 use crate::contender::Levels;
 use crate::units::{Bytes, size_text};
 
@@ -17,8 +17,8 @@ const LIMIT: f64 = 8.0;
 const MAX_CHURN: f64 = 100.0;
 /// Median sizes of files, least and most.
 const MEDIAN_BYTES: (u64, u64) = (4 << 10, 64 << 20);
-const HOW: &str =
-    "write it like 80%, 80%:churn=4, or 80%:extents=2:churn=8:size=13K:sigma=2.46:seed=1";
+const HOW: &str = "write it like 80%, 95%:of=room, 80%:churn=4, or \
+                   80%:extents=2:churn=8:size=13K:sigma=2.46:seed=1";
 
 /// How contenders of these levels are aged; none where they are fresh.
 #[must_use]
@@ -62,6 +62,16 @@ fn read(text: &str) -> Result<Option<Age>, LevelError> {
 /// Puts one parameter in.
 fn put(age: &mut Age, key: &str, value: &str) -> Result<(), LevelError> {
     match key {
+        "of" => {
+            age.share_of = match value {
+                "device" => ShareOf::Device,
+                "room" => ShareOf::Room,
+                _ => {
+                    let what = format!("of: {value:?} is neither \"device\" nor \"room\"");
+                    return Err(LevelError::new(what, HOW));
+                }
+            }
+        }
         "churn" => age.churn = number(key, value, (0.0, MAX_CHURN))?,
         "extents" => age.extents_per_file = Some(number(key, value, (1.0, 1000.0))?),
         "sigma" => age.size_sigma = number(key, value, (0.0, 4.0))?,
@@ -105,6 +115,7 @@ fn parameters(age: &Age) -> Vec<String> {
             all.push(format!("{key}={value}"));
         }
     };
+    push(age.share_of == ShareOf::Room, "of", "room".to_owned());
     #[expect(clippy::float_cmp, reason = "both come from the same text")]
     push(age.churn != plain.churn, "churn", age.churn.to_string());
     let extents = age.extents_per_file.map(|extents| extents.to_string());
@@ -124,8 +135,9 @@ impl Factor for AgeOfFiles {
         FactorInfo {
             help: "Age of the file system before the work: fresh, or the share of the device that \
                    is filled and then churned, such as fresh,80%; 80%:churn=4 writes four times \
-                   the fill, 80%:extents=2 goes on until files have two extents on average \
-                   (others: size, sigma, seed)",
+                   the fill, 80%:extents=2 goes on until files have two extents on average, \
+                   95%:of=room is a share of what the file system has available (others: size, \
+                   sigma, seed)",
             example: "\"80%\"",
             default_level: FRESH,
             ..FactorInfo::new(AGE, ActsOn::Device)
@@ -203,6 +215,7 @@ mod tests {
             ("80%:churn=-1", "churn: \"-1\" is no number from 0 to 100"),
             ("80%:churn=NaN", "churn: \"NaN\" is no number"),
             ("80%:extents=0.5", "extents: \"0.5\" is no number from 1 to 1000"),
+            ("80%:of=disk", "of: \"disk\" is neither"),
             ("80%:files=3", "an age has no \"files\""),
             ("80%:seed=x", "\"x\" is no seed"),
             ("80%:seed=1:seed=2", "\"seed\" twice"),
@@ -221,6 +234,8 @@ mod tests {
         assert_eq!(label("fresh"), "fresh");
         assert_eq!(label("80%"), "aged 80%");
         assert_eq!(label("80%:churn=0"), "filled 80%");
+        assert_eq!(label("95%:of=room"), "aged 95% of=room");
+        assert_eq!(label("80%:of=device"), "aged 80%");
         assert_eq!(label("80%:extents=2:seed=3"), "aged 80% extents=2 seed=3");
     }
 

@@ -12,14 +12,17 @@ use fsarena_model::verdict::Verdict;
 use fsarena_study::{AgeRow, AgeingRatio, AgeingView, SpreadF};
 
 const LEGEND: &str = "Age: before the work a file system is filled to a share of the device's \
-     bytes and churned: files are deleted, made, written over and appended to, by the same \
-     operations on every file system of one age and size of device, and where extents= ends them, \
-     by as many of one sequence as that took; what they make of it is a property of theirs. Extents per \
-     file are counted by FIEMAP, neighbours on the device as one. Used: by statfs, with metadata \
-     and what is set aside. Aged ÷ fresh is a ratio of times by the blocks that have both, with \
-     its interval; SLOWER is said where the interval is above 1, SAME where two one-sided tests \
-     within the margin show it; all ages of one file system are one family. These were not asked \
-     before block 1: what the RUN asked is answered by its verdicts.";
+     bytes (with of=room, of what statfs gives as available) and churned: files are deleted, made, \
+     written over and appended to, by the same operations on every file system of one age and size \
+     of device (with of=room, of one room), and where extents= ends them, by as many of one \
+     sequence as that took; what they make of it is a property of theirs. Extents per file are \
+     counted by FIEMAP, neighbours on the device as one. Used: by statfs, with metadata and what \
+     is set aside. Aged ÷ fresh is a ratio of times by the blocks that have both, with its \
+     interval; SLOWER is said where the interval is above 1, SAME where two one-sided tests within \
+     the margin show it; all ages of one file system are one family. These were not asked before \
+     block 1: what the RUN asked is answered by its verdicts.";
+const LEGEND_OF_IMAGES: &str = " From images: trials that took the state from a kept image of the \
+     device; their times are not in \"time\".";
 
 /// Its blocks: the ages, and where the same contenders were fresh too, the ratios of all phases as
 /// a table, as charts and in words; nothing where nothing was aged.
@@ -39,12 +42,19 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
         let owner = format!("{} / {}", view.workload, view.phase);
         Block::List(Some(Owner::named(owner)), view.words.clone())
     }));
-    Section::new(blocks).legend(LEGEND)
+    let of_images = if uses_images(&study.ages) { LEGEND_OF_IMAGES } else { "" };
+    Section::new(blocks).legend(format!("{LEGEND}{of_images}"))
+}
+
+/// Whether a state was taken from a kept image.
+fn uses_images(rows: &[AgeRow]) -> bool {
+    rows.iter().any(|row| row.restored > 0)
 }
 
 /// A row a contender that was aged.
 fn ages(rows: &[AgeRow]) -> Table {
-    let mut table = Table::new([
+    let uses_images = uses_images(rows);
+    let mut columns = vec![
         Column::text("contender"),
         Column::figure("filled"),
         Column::figure("churned"),
@@ -57,15 +67,17 @@ fn ages(rows: &[AgeRow]) -> Table {
         Column::figure("time").optional(4),
         Column::code("same by").optional(5),
         Column::figure("n").optional(6),
-    ])
-    .caption("Ages before the work, medians")
-    .sortable();
+    ];
+    if uses_images {
+        columns.push(Column::figure("from images").optional(1));
+    }
+    let mut table = Table::new(columns).caption("Ages before the work, medians").sortable();
     let whole = |value: Option<u64>| Cell::maybe(value.map(|own| (grouped(own), own as f64)));
     let spread = |value: Option<SpreadF>| {
         Cell::maybe(value.map(|spread| (three(spread.median), spread.median)))
     };
     for row in rows {
-        table.row([
+        let mut cells = vec![
             Cell::contender(row.contender, row.label.as_str()),
             Cell::bytes(Some(row.fill_bytes)),
             Cell::bytes(row.churned_bytes),
@@ -78,7 +90,9 @@ fn ages(rows: &[AgeRow]) -> Table {
             Cell::ns(row.elapsed.map(|own| own.median_ns)),
             Cell::exact(same_by(row)),
             Cell::count(row.n),
-        ]);
+        ];
+        cells.extend(uses_images.then(|| Cell::count(row.restored)));
+        table.row(cells);
     }
     table
 }

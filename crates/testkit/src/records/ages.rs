@@ -39,7 +39,9 @@ pub fn aged(
     (header, records)
 }
 
-fn age_record(contender: usize) -> AgeRecord {
+/// What was noted of the age of contender `contender`.
+#[must_use]
+pub fn age_record(contender: usize) -> AgeRecord {
     AgeRecord {
         operations: 44_517,
         operations_sha256: "5e".repeat(32),
@@ -59,5 +61,6 @@ fn age_record(contender: usize) -> AgeRecord {
         }),
         room_retries: 0,
         elapsed_ns: 26 * crate::SECOND_NS,
+        image: None,
     }
 }

@@ -55,7 +55,17 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
     if args.dry_run {
         return dry_run(args, db, &checked.plan);
     }
-    let Checked { experiment, overrides, plan, image_dir, user, devices, kernels, hosts } = checked;
+    let Checked {
+        experiment,
+        overrides,
+        plan,
+        image_dir,
+        age_image_dir,
+        user,
+        devices,
+        kernels,
+        hosts,
+    } = checked;
     // Devices of contenders that were dropped are not touched.
     let identity_of = |path: &Path| devices.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
@@ -63,6 +73,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
     let place = RunPlace {
         program_sha256: program_sha256()?,
         image_dir,
+        age_image_dir,
         user,
         cpus: args.cpus.clone(),
         devices,

@@ -9,8 +9,10 @@ use super::{options, tools};
 use crate::args::RunArgs;
 use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use fsarena_devices::kept_image;
 use fsarena_model::device::DeviceIdentity;
+use fsarena_model::factor;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel::Kernels;
@@ -27,6 +29,8 @@ pub(super) struct Checked {
     pub(super) plan: RunPlan,
     /// Directory of images.
     pub(super) image_dir: PathBuf,
+    /// Directory of kept images of aged devices.
+    pub(super) age_image_dir: Option<PathBuf>,
     /// User of the work.
     pub(super) user: Option<UserIds>,
     /// Each path of a device of the user's with what it leads to.
@@ -60,6 +64,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     hosts::check_numbers(args, named_hosts.as_ref(), &plan)?;
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
+    let age_image_dir = age_image_dir(args.age_images.as_deref(), &plan)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
     if let Some(report) = &args.report {
         output_file::check_writable(report)?;
@@ -81,7 +86,34 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     }
     check_database(&database)?;
     let hosts = hosts::of_run(args, named_hosts.as_ref(), &plan)?;
-    Ok(Checked { experiment, overrides, plan, image_dir, user, devices, kernels, hosts })
+    Ok(Checked {
+        experiment,
+        overrides,
+        plan,
+        image_dir,
+        age_image_dir,
+        user,
+        devices,
+        kernels,
+        hosts,
+    })
+}
+
+/// The directory of kept images of aged devices, vetted, where it was asked for.
+fn age_image_dir(asked: Option<&Path>, plan: &RunPlan) -> Result<Option<PathBuf>> {
+    let Some(dir) = asked else { return Ok(None) };
+    if plan.contenders.iter().all(|contender| factor::age(&contender.levels).is_none()) {
+        refuse!("--age-images: no contender has an age; add --age, such as --age fresh,80%");
+    }
+    let dir = std::path::absolute(dir).context("--age-images")?;
+    vet_age_image_dir(Some(&dir))?;
+    Ok(Some(dir))
+}
+
+/// What is wrong with the directory of kept images of aged devices.
+pub(super) fn vet_age_image_dir(dir: Option<&Path>) -> Result<()> {
+    let vetted = dir.map_or(Ok(()), kept_image::vet_directory);
+    Ok(vetted.map_err(|error| Usage(format!("--age-images: {error}")))?)
 }
 
 /// The files that devices name as their kernels, which may be run: a kernel is a program. Those of

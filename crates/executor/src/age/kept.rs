@@ -1,0 +1,209 @@
+//! Images of aged devices: which state of which file system each is of, and what is noted of it.
+//!
+//! An image is called by a hash of all that its contents follow from: the file system and how it
+//! was made, kernel, size of the device, and age. A description beside it (JSON) says this in
+//! words, with the SHA-256 of the image and what the age was told by when it was made.
+
+use crate::error::StepError;
+use crate::stop::Stop;
+use fsarena_devices::kept_image;
+use fsarena_filesystems::Backing;
+use fsarena_model::age::{Age, AgeImage, AgeRecord};
+use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::device::SsdPolicy;
+use fsarena_model::record::Effective;
+use fsarena_model::seed::hex;
+use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Of the description, and of how ages are made: another number is another image.
+const SCHEMA: u32 = 1;
+/// Longest description that is read.
+const MAX_DESCRIPTION_BYTES: u64 = 1 << 20;
+/// Hex digits of the hash in a name.
+const NAME_DIGITS: usize = 24;
+
+/// All that the contents of an aged device follow from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgedState {
+    schema: u32,
+    fs: FsLevel,
+    /// Without the path of the device.
+    mkfs_argv: Vec<String>,
+    tool_version: Option<String>,
+    features: BTreeMap<String, String>,
+    /// Release of the kernel.
+    kernel: String,
+    device_bytes: u64,
+    age: Age,
+}
+
+/// What lies beside an image.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    state: AgedState,
+    sha256: String,
+    record: AgeRecord,
+}
+
+/// The image of one aged state, there or not.
+#[derive(Debug)]
+pub(super) struct KeptAge {
+    state: AgedState,
+    image: PathBuf,
+    description: PathBuf,
+}
+
+impl KeptAge {
+    /// Of the trial's file system, which was made just now; nothing where no images are kept, or
+    /// the state is not in the device alone: below a file system that discards there are holes, and
+    /// what a command makes is not known.
+    pub(super) fn of_trial(spec: &TrialSpec, made: &Effective, age: &Age) -> Option<Self> {
+        let dir = spec.age_image_dir.as_deref()?;
+        let levels = &spec.contender.levels;
+        let TargetSpec::Block { device, size_bytes, under, .. } = &spec.target else { return None };
+        let discards = levels.discard != Discard::None || levels.ssd == SsdPolicy::Blkdiscard;
+        let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
+        let is_inside = driver.backing() == Backing::Block && levels.fs.external.is_none();
+        if discards || !is_inside || matches!(under, Under::Guest { .. }) {
+            return None;
+        }
+        let path = device.to_string_lossy();
+        let argv = made.mkfs_argv.iter().filter(|word| **word != path);
+        let state = AgedState {
+            schema: SCHEMA,
+            fs: levels.fs.clone(),
+            mkfs_argv: argv.cloned().collect(),
+            tool_version: made.tool_version.clone(),
+            features: made.features.clone(),
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            device_bytes: *size_bytes,
+            age: age.clone(),
+        };
+        let words = serde_json::to_vec(&state).ok()?;
+        let name = hex(&Sha256::digest(words));
+        let name = dir.join(format!("{}-{}", driver.name(), &name[..NAME_DIGITS]));
+        let with = |extension| name.with_extension(extension);
+        Some(Self { state, image: with("img"), description: with("json") })
+    }
+
+    /// Puts the state onto the device, where it is kept; what was noted of it.
+    pub(super) fn restore(
+        &self,
+        target: &TargetSpec,
+        stop: &Stop,
+    ) -> Result<Option<AgeRecord>, StepError> {
+        let Some(description) = self.described()? else { return Ok(None) };
+        let go_on = || !stop.asked();
+        if !kept_image::restore(target, &self.image, &description.sha256, &go_on)? {
+            return Err(StepError::Stopped);
+        }
+        let image = AgeImage { sha256: description.sha256, restored: true };
+        Ok(Some(AgeRecord { image: Some(image), ..description.record }))
+    }
+
+    /// Keeps the state of the device, of which this was noted.
+    pub(super) fn keep(
+        &self,
+        target: &TargetSpec,
+        record: &AgeRecord,
+        stop: &Stop,
+    ) -> Result<AgeImage, StepError> {
+        let go_on = || !stop.asked();
+        let sha256 = kept_image::keep(target, &self.image, &go_on)?.ok_or(StepError::Stopped)?;
+        let description = Description { state: self.state.clone(), sha256, record: record.clone() };
+        write_whole(&self.description, &description).map_err(|error| {
+            StepError::new(format!("write {}: {error}", self.description.display()))
+        })?;
+        Ok(AgeImage { sha256: description.sha256, restored: false })
+    }
+
+    /// The description beside the image; none where there is none yet.
+    fn described(&self) -> Result<Option<Description>, StepError> {
+        let refused = |why: String| StepError::Failed {
+            error: format!("{}: {why}", self.description.display()),
+            remedy: Some("remove it: the age is then made anew, and kept".to_owned()),
+        };
+        let mut text = Vec::new();
+        let read = File::open(&self.description)
+            .and_then(|file| file.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text));
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(refused(error.to_string())),
+            Ok(_) => {}
+        }
+        let description: Description = serde_json::from_slice(&text)
+            .map_err(|error| refused(format!("it describes no kept image: {error}")))?;
+        if description.state != self.state {
+            return Err(refused("it describes another state than its name says".to_owned()));
+        }
+        Ok(Some(description))
+    }
+}
+
+/// Under another name until it is whole and on the disk.
+fn write_whole(path: &Path, description: &Description) -> io::Result<()> {
+    let new = path.with_extension("json.new");
+    let mut file = File::create(&new)?;
+    serde_json::to_writer_pretty(&mut file, description)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> AgedState {
+        AgedState {
+            schema: SCHEMA,
+            fs: FsLevel::plain("ext4"),
+            mkfs_argv: vec!["mkfs.ext4".to_owned(), "-q".to_owned()],
+            tool_version: Some("1.47".to_owned()),
+            features: BTreeMap::from([("features".to_owned(), "extent".to_owned())]),
+            kernel: "6.1".to_owned(),
+            device_bytes: 1 << 30,
+            age: Age::filled(80),
+        }
+    }
+
+    fn record() -> AgeRecord {
+        fsarena_testkit::records::age_record(1)
+    }
+
+    fn kept_in(dir: &Path) -> KeptAge {
+        KeptAge { state: state(), image: dir.join("a.img"), description: dir.join("a.json") }
+    }
+
+    #[test]
+    fn a_description_is_read_back_and_one_of_another_state_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = kept_in(dir.path());
+        assert_eq!(kept.described().unwrap().map(|one| one.sha256), None);
+        let whole = Description { state: state(), sha256: "ab".repeat(32), record: record() };
+        write_whole(&kept.description, &whole).unwrap();
+        assert_eq!(kept.described().unwrap(), Some(whole.clone()));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing beside it");
+
+        let other = AgedState { kernel: "6.2".to_owned(), ..state() };
+        write_whole(&kept.description, &Description { state: other, ..whole }).unwrap();
+        let refused = |words: &str| {
+            let Err(StepError::Failed { error, remedy }) = kept.described() else {
+                panic!("it was taken")
+            };
+            assert!(error.contains(words) && error.contains("a.json"), "{error}");
+            assert!(remedy.unwrap().contains("remove it"));
+        };
+        refused("another state");
+        std::fs::write(&kept.description, "{").unwrap();
+        refused("it describes no kept image");
+    }
+}
