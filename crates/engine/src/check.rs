@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::names::SiblingNames;
 use crate::resources::open_files;
 use fsarena_model::cycle::{Cycle, Disturb, Load};
-use fsarena_model::io::MAX_STONEWALL_NS;
+use fsarena_model::io::{MAX_RUNTIME_NS, MAX_STONEWALL_NS};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Fsync, Op, Order, Phase, Sharing};
 
 /// Checks `phase` over `dataset`, found in `state`, where the logical sector has `sector_bytes`.
@@ -78,6 +78,7 @@ fn numbers(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     rate(phase)?;
     stonewall(dataset, phase)?;
     latency_period(phase)?;
+    runtime(phase)?;
     if io.iodepth == 0 {
         return Err(("iodepth 0".to_owned(), "use 1 or more"));
     }
@@ -93,6 +94,22 @@ fn numbers(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
         }
         _ => Ok(()),
     }
+}
+
+fn runtime(phase: &Phase) -> Result<(), Wrong> {
+    let Some(runtime_ns) = phase.io.runtime_ns else { return Ok(()) };
+    if !(1..=MAX_RUNTIME_NS).contains(&runtime_ns) {
+        let what = format!("a runtime of {runtime_ns} ns");
+        return Err((what, "use more than 0 and at most a week"));
+    }
+    if !phase.op.is_random() {
+        let what = format!("a runtime for {}", phase.op.name());
+        return Err((what, "leave it out: only random ops repeat"));
+    }
+    if phase.io.ops.is_some() {
+        return Err(("ops and a runtime".to_owned(), "leave one of them out"));
+    }
+    Ok(())
 }
 
 /// Most ops a second of a thread: far more than there are calls.

@@ -54,6 +54,7 @@ pub mod phase;
 pub mod resident;
 pub mod resources;
 pub mod root;
+mod runtime;
 pub mod share;
 pub mod stamp;
 pub mod stonewall;

@@ -21,6 +21,7 @@ use crate::pattern::random_order;
 use crate::resources::{close_own_descriptors, own_descriptors};
 use crate::root::Root;
 pub use crate::root::make_dirs;
+use crate::runtime::stop_after;
 use crate::share::Share;
 use crate::stamp::{Contents, Span, attribute_value};
 use crate::stonewall::{OtherRanks, Stonewall, Walled};
@@ -189,9 +190,14 @@ impl Prepared {
         for context in &mut self.contexts {
             context.left_in_dirs.clone_from(&context.in_dirs);
         }
-        let outcomes = match self.contexts.as_mut_slice() {
+        let contexts = self.contexts.as_mut_slice();
+        let run = || match contexts {
             [alone] => Ok(vec![work(alone, &barrier)]),
             contexts => run_on_threads(contexts, &barrier, &work),
+        };
+        let outcomes = match self.phase.io.runtime_ns {
+            None => run(),
+            Some(runtime_ns) => stop_after(&barrier, runtime_ns, run).flatten(),
         };
         let durable = make_durable();
         let outcomes = outcomes.map(|all| all.into_iter().map(|(one, _)| one).collect::<Vec<_>>());

@@ -93,9 +93,9 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
         }
         _ if rule.compresses => SOME_METADATA,
         ColdNeed::Contents => Need::Data { bytes: stored_bytes(dataset, rule) },
-        ColdNeed::Blocks => Need::Data { bytes: distinct_bytes(phase, dataset) },
+        ColdNeed::Blocks => Need::Data { bytes: distinct_bytes(phase, dataset, read_bytes) },
         ColdNeed::BlocksRead => {
-            Need::Data { bytes: read_bytes.min(distinct_bytes(phase, dataset)) }
+            Need::Data { bytes: read_bytes.min(distinct_bytes(phase, dataset, read_bytes)) }
         }
     }
 }
@@ -163,10 +163,15 @@ fn stored_bytes(dataset: &Dataset, rule: &ContentRule) -> u64 {
     }
 }
 
-/// Bytes of the blocks that a random phase meets, each once.
-fn distinct_bytes(phase: &Phase, dataset: &Dataset) -> u64 {
-    let all = Phase { io: Io { ops: None, ..phase.io.clone() }, ..phase.clone() }.count(dataset);
-    phase.count(dataset).min(all).saturating_mul(phase.bs_bytes)
+/// Bytes of the blocks that a random phase meets, each once. Of one with a runtime, at least: of
+/// `read_bytes`, those of one thread are of other blocks, as long as there are some.
+fn distinct_bytes(phase: &Phase, dataset: &Dataset, read_bytes: u64) -> u64 {
+    let io = Io { ops: None, runtime_ns: None, ..phase.io.clone() };
+    let all = Phase { io, ..phase.clone() }.count(dataset).saturating_mul(phase.bs_bytes);
+    match phase.io.runtime_ns {
+        Some(_) => all.min(read_bytes / u64::from(phase.io.threads.max(1))),
+        None => all.min(phase.count(dataset).saturating_mul(phase.bs_bytes)),
+    }
 }
 
 /// The state of a phase's cache by its readings.

@@ -243,6 +243,7 @@ fn phase(field: &str, of: &Phase) -> Result<(), BrokenRule> {
     at_most(format!("{field}.io.threads"), of.io.threads, MAX_WIDTH)?;
     at_most(format!("{field}.io.ranks"), of.io.ranks, MAX_WIDTH)?;
     at_most(format!("{field}.io.ops"), of.io.ops.unwrap_or(0), MAX_OPS)?;
+    at_most(format!("{field}.io.runtime_ns"), of.io.runtime_ns.unwrap_or(0), MAX_NS)?;
     at_most(format!("{field}.io.rwmixread_percent"), of.io.rwmixread_percent, 100)?;
     let Some(cycle) = &of.cycle else { return Ok(()) };
     at_most(format!("{field}.cycle.cycles"), cycle.cycles, MAX_WIDTH)?;

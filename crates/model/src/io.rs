@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// Longest time of a stonewall: a day.
 pub const MAX_STONEWALL_NS: u64 = 86_400_000_000_000;
+/// Longest runtime: a week.
+pub const MAX_RUNTIME_NS: u64 = 7 * 86_400_000_000_000;
 
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +49,10 @@ pub struct Io {
     /// Number of ops of a random phase, over all threads; absent: each block once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<u64>,
+    /// How long a random phase works by the clock, ns, in place of a number of ops: each thread
+    /// ends with the op that it is at then. Absent: `ops` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_ns: Option<u64>,
     /// Share of reads in `randrw`, percent.
     pub rwmixread_percent: u32,
 }
@@ -66,6 +72,7 @@ impl Default for Io {
             stonewall_ns: None,
             latency_period_ns: None,
             ops: None,
+            runtime_ns: None,
             rwmixread_percent: 50,
         }
     }
@@ -152,7 +159,7 @@ mod tests {
     fn what_older_versions_did_not_know_is_not_written() {
         let one = serde_json::to_value(Io { threads: 2, ..Io::default() }).unwrap();
         assert!(
-            ["ranks", "shift", "rate", "stonewall_ns", "latency_period_ns"]
+            ["ranks", "shift", "rate", "stonewall_ns", "latency_period_ns", "runtime_ns"]
                 .iter()
                 .all(|key| one.get(key).is_none())
         );

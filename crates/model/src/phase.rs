@@ -17,6 +17,9 @@ const LATENCY_PERIODS_NS: RangeInclusive<u64> = 10_000_000..=3_600_000_000_000;
 /// Most threads whose latencies are kept over time.
 const MAX_SERIES_THREADS: u32 = 64;
 
+/// Ops of a phase with a runtime: as many as it never comes to.
+const RUNTIME_OPS: u64 = 1_000_000_000_000;
+
 /// A named piece of work: a dataset and the phases that run over it, in order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -68,15 +71,17 @@ impl Workload {
         self.phases.iter().take(phase).fold(DatasetState::default(), |state, p| p.leaves(state))
     }
 
-    /// Whether a stonewall, of this phase or of one before it, decides how many ops phase number
-    /// `phase` has: then lengths and sums of two trials are not of the same work.
+    /// Whether the clock decides how many ops phase number `phase` has, by its runtime or by a
+    /// stonewall, its own or that of a phase before it: then lengths and sums of two trials are not
+    /// of the same work.
     #[must_use]
     pub fn is_cut(&self, phase: usize) -> bool {
-        self.state_before(phase + 1).reached.is_some()
+        let runs_by_clock = self.phases.get(phase).is_some_and(|own| own.io.runtime_ns.is_some());
+        runs_by_clock || self.state_before(phase + 1).reached.is_some()
     }
 
-    /// Timed phases of which each trial has the same work in a time that is not set: where a
-    /// stonewall decides how many ops there are, two trials are not of the same work, and at a set
+    /// Timed phases of which each trial has the same work in a time that is not set: where the
+    /// clock decides how many ops there are, two trials are not of the same work, and at a set
     /// rate a phase takes as long as that rate says.
     pub fn phases_of_same_work(&self) -> impl Iterator<Item = &Phase> {
         let all = self.phases.iter().enumerate();
@@ -176,7 +181,7 @@ impl Phase {
         self.op.is_big() && self.io.stonewall_ns.is_some() && is_own
     }
 
-    /// Ops of the phase over `dataset`.
+    /// Ops of the phase over `dataset`; with a runtime more than it can have.
     #[must_use]
     pub fn count(&self, dataset: &Dataset) -> u64 {
         let calls = |size_bytes: u64| size_bytes.div_ceil(self.bs_bytes.max(1));
@@ -188,7 +193,8 @@ impl Phase {
             Count::Blocks => {
                 // Whole blocks only: the tail of a file is never the place of a random call.
                 let blocks = dataset.size_bytes / self.bs_bytes.max(1);
-                self.io.ops.unwrap_or(dataset.files.saturating_mul(blocks))
+                let by_clock = self.io.runtime_ns.map(|_| RUNTIME_OPS);
+                self.io.ops.or(by_clock).unwrap_or(dataset.files.saturating_mul(blocks))
             }
             Count::Cycles => self.cycle.as_ref().map_or(0, |cycle| {
                 cycle.updates.min(dataset.files).saturating_mul(u64::from(cycle.cycles))

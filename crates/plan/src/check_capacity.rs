@@ -174,6 +174,15 @@ fn obstacle(
             ));
         }
     }
+    let by_clock = workload.phases.iter().find(|phase| phase.io.runtime_ns.is_some());
+    if let Some(phase) = by_clock.filter(|_| device.is_virtual()) {
+        let what = format!(
+            "phase {:?} of {name:?} has a runtime, and in virtual time what the cache answers \
+             takes none: it would never end",
+            phase.name
+        );
+        return Some(Obstacle::new(what, "say how many ops it has".to_owned()));
+    }
     let sector = rules.logical_sector_bytes(device)?;
     let odd = |number: &usize| {
         workload.phases[*number].io.direct && !is_aligned(workload, *number, sector)

@@ -307,6 +307,9 @@ fn phase_cost(
         return (jobs.phase_ns(workload, phase), CostSource::Assumed);
     }
     let set = &workload.dataset;
+    if let Some(runtime_ns) = phase.io.runtime_ns {
+        return (runtime_ns as f64, CostSource::Assumed);
+    }
     let ops = phase.count(set) as f64;
     if phase.io.backend == Backend::Null {
         return (ops * NULL_NS_PER_OP, CostSource::Assumed);

@@ -17,7 +17,7 @@ use crate::ranks;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::with_stonewall;
+use crate::workload::{with_runtime, with_stonewall};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::run::{NotRun, RunPlan, Slot};
@@ -65,6 +65,10 @@ pub fn expand(
     let workloads = axes::all_scaled(&experiment.workloads, scale)?;
     let workloads = match &overrides.stonewall {
         Some(text) => with_stonewall(workloads, text)?,
+        None => workloads,
+    };
+    let workloads = match &overrides.runtime {
+        Some(text) => with_runtime(workloads, text)?,
         None => workloads,
     };
     let workloads = ranks::spread(&experiment.factors, &mut contenders, workloads)?;

@@ -42,6 +42,8 @@ pub struct Overrides {
     pub scale: Option<f64>,
     /// `--stonewall`: `300s`, for every phase that has one.
     pub stonewall: Option<String>,
+    /// `--runtime`: `60s`, for every timed phase of random ops.
+    pub runtime: Option<String>,
     /// Levels of factors by their keys, each a comma list: `64M,none`.
     pub levels: BTreeMap<&'static str, String>,
     /// `--compare`: `returned`, `durable`, `drained`.

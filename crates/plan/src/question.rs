@@ -65,7 +65,7 @@ fn clock_of(metric: Metric, compare: Clock) -> Clock {
 
 /// Whether phase number `at` has such a figure: a program that does the work has no ops of its own
 /// to time, how long a phase takes whose ops come at a set rate says nothing of the file system,
-/// and where a stonewall decides how many ops there are, sums over them are not of the same work.
+/// and where the clock decides how many ops there are, sums over them are not of the same work.
 fn has(metric: Metric, work: &Workload, at: usize) -> bool {
     let phase = &work.phases[at];
     let by_program = phase.job.as_ref().is_some_and(|job| job.by == By::Program);
@@ -132,7 +132,7 @@ pub(crate) fn resolve(
         let (why, remedy) = match metric {
             Metric::PerOp => ("its ops are as many in every trial", "ask for the time"),
             Metric::Time | Metric::Cpu | Metric::Written if is_cut => {
-                ("a stonewall decides how many ops it has", "ask for per-op, or for p99")
+                ("the clock decides how many ops it has", "ask for per-op, or for p99")
             }
             Metric::Time => ("its ops come at a set rate, and so its time is set", "ask for p99"),
             _ => (

@@ -206,6 +206,32 @@ pub(crate) fn with_stonewall(
     Ok(workloads)
 }
 
+/// The workloads with this time for each timed phase of random ops, in place of their number.
+pub(crate) fn with_runtime(
+    mut workloads: Vec<Workload>,
+    text: &str,
+) -> Result<Vec<Workload>, PlanError> {
+    let place = Span::Option("--runtime");
+    let runtime_ns = crate::text::nanos(text, &place)?;
+    let mut is_taken = false;
+    for workload in workloads.iter_mut().filter(|workload| workload.fio.is_none()) {
+        for number in 0..workload.phases.len() {
+            let phase = &mut workload.phases[number];
+            if !(phase.timed && phase.op.is_random()) {
+                continue;
+            }
+            (phase.io.runtime_ns, phase.io.ops) = (Some(runtime_ns), None);
+            is_taken = true;
+            mixes::check(workload, number, &io::Spans::all(&place))?;
+        }
+    }
+    if is_taken {
+        return Ok(workloads);
+    }
+    let remedy = "leave it out, or use one that has randread and the like, such as random-io";
+    Err(PlanError::new(&place, "no timed phase is of random ops", remedy))
+}
+
 /// Files and sizes may be absent only where every phase is about directories.
 fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
     if workload.phases.iter().all(|phase| phase.op.is_about_dirs()) && workload.dataset.files == 0 {

@@ -308,6 +308,7 @@ fn phase(phase: &Phase) -> Keys {
     keys.put_some("stonewall", io.stonewall_ns.map(nanos_text));
     keys.put_some("latency_period", io.latency_period_ns.map(nanos_text));
     keys.put_some("ops", io.ops);
+    keys.put_some("runtime", io.runtime_ns.map(nanos_text));
     keys.put_unless("rwmixread", io.rwmixread_percent, &plain.rwmixread_percent);
     if let Some(own) = &phase.cycle {
         cycle(&mut keys, own);

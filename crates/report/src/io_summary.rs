@@ -36,6 +36,9 @@ pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> S
     if let Some(wall_ns) = io.stonewall_ns {
         words.push(format!("stonewall of {} with wear-out", Nanos(wall_ns)));
     }
+    if let Some(runtime_ns) = io.runtime_ns {
+        words.push(format!("runtime of {}", Nanos(runtime_ns)));
+    }
     if let Some(period_ns) = io.latency_period_ns {
         words.push(format!("latencies of each {}", Nanos(period_ns)));
     }

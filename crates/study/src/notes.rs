@@ -193,6 +193,7 @@ fn partial_phase(plan: &RunPlan, record: &TrialRecord, phase: &PhaseRecord) -> P
         planned_ops: planned
             .and_then(|(w, p)| match &p.job {
                 Some(job) => entries(w, job),
+                None if p.io.runtime_ns.is_some() => None,
                 None => Some(p.count(&w.dataset)),
             })
             .filter(|&ops| ops > 0),

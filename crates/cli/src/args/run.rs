@@ -109,6 +109,12 @@ pub struct RunArgs {
     /// on to the largest number of ops that one of them had done.
     #[arg(long, value_name = "TIME", help_heading = WHAT, hide_short_help = true)]
     pub stonewall: Option<String>,
+    /// How long phases of random ops work: 60s, 2h.
+    ///
+    /// In place of the number of ops that the workload names for randread, randwrite, randrw and
+    /// randtrim. What is compared is the time of an op.
+    #[arg(long, value_name = "TIME", help_heading = WHAT, hide_short_help = true)]
+    pub runtime: Option<String>,
     /// Hosts on which the ranks work, by ssh: a,b,c or a file.
     ///
     /// Separated by commas, or a file with one on each line. --on names a directory of a file
@@ -231,7 +237,7 @@ pub struct RunArgs {
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap",
             "crash_runs", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "stonewall",
+            "image_dir", "age_images", "user", "cpus", "stonewall", "runtime",
             "kernel", "dry_run", "install_tools", "title",
         ]
     )]

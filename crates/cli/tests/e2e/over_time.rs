@@ -44,6 +44,33 @@ fn periods_are_in_tables_json_and_the_page() {
     assert_nothing_left(&env);
 }
 
+/// For hours: a phase that ends by the clock, with its ops and latencies over that time.
+#[test]
+fn random_ops_go_on_for_a_stated_time() {
+    let env = TestEnv::new();
+    let dir = env.make_dir("one");
+    let of_time = EXPERIMENT.replace("ops = 1000, rate = 2000", "runtime = \"700 ms\"");
+    let file = env.write("over-time.toml", &of_time.replace("DIR", &dir));
+    let shown = env.run(&["run", &file, "--verify"]).good();
+    shown.says(&["runtime of 700 ms", "time of an op", "over time"]);
+    let record = env.records(1).remove(0);
+    assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+    let phase = &record.phases[1];
+    let returned_ns = phase.clocks.returned_ns;
+    assert!((700_000_000..10_000_000_000).contains(&returned_ns), "{returned_ns}");
+    assert!(phase.ops > 256, "more than each block once: {}", phase.ops);
+    assert_eq!(phase.asked_bytes, phase.ops * 4096);
+    // By the command line, of a workload that names a number of ops.
+    let on = ["run", "--on", &dir, "--workload", "random-io", "--scale", "0.01", "--runs", "1"];
+    env.run(&[&on[..], &["--runtime", "200ms"]].concat()).good();
+    let record = env.records(2).remove(0);
+    let timed: Vec<_> = record.phases.iter().filter(|p| p.io.runtime_ns.is_some()).collect();
+    assert!(!timed.is_empty() && timed.iter().all(|p| p.clocks.returned_ns >= 200_000_000));
+    let other = ["run", "--on", &dir, "--workload", "small-files", "--runtime", "1s"];
+    env.run(&other).refused(2, &["--runtime: no timed phase is of random ops"]);
+    assert_nothing_left(&env);
+}
+
 #[test]
 fn a_period_that_cannot_be_is_refused_with_its_place() {
     let env = TestEnv::new();

@@ -251,7 +251,7 @@ fn a_stonewall_that_is_never_reached_is_said() {
     env.run(&["run", &file]).code(2).says(&["w.toml:", "a stonewall with `read`"]);
     let cpu = walled(&target, few, phases).replace("[run]", "[run]\nask = [\"w:read:cpu\"]");
     let file = env.write("w.toml", &cpu);
-    env.run(&["run", &file]).code(2).says(&["a stonewall decides how many ops it has"]);
+    env.run(&["run", &file]).code(2).says(&["the clock decides how many ops it has"]);
 }
 
 /// All twelve phases, by ranks here and on hosts.

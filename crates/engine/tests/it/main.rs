@@ -16,6 +16,7 @@ mod latency_series;
 mod ops;
 mod phases;
 mod ranks;
+mod runtime;
 mod stonewall;
 #[path = "../support/mod.rs"]
 mod support;

@@ -79,9 +79,21 @@ fn cycles_bytes(phase: &Phase, set: &Dataset, block_bytes: u64) -> u64 {
     updates.saturating_mul(mean).saturating_add(disturbed.saturating_mul(load))
 }
 
+/// Time of a random op, where the clock ends a phase of them.
+const RANDOM_OP_NS: u64 = 100_000;
+
+/// Ops of a phase, assumed where the clock decides.
+fn likely_ops(phase: &Phase, set: &Dataset) -> u64 {
+    let lanes = u64::from(phase.io.threads).saturating_mul(phase.io.iodepth.into());
+    match phase.io.runtime_ns {
+        Some(runtime_ns) => (runtime_ns / RANDOM_OP_NS).saturating_mul(lanes),
+        None => phase.count(set),
+    }
+}
+
 /// Ops of a phase that write.
 fn writes(phase: &Phase, set: &Dataset) -> u64 {
-    let all = phase.count(set);
+    let all = likely_ops(phase, set);
     match phase.op.reads() && phase.op.is_random() {
         true => {
             let percent = u64::from(100u32.saturating_sub(phase.io.rwmixread_percent));
@@ -109,7 +121,7 @@ pub(super) fn moved_bytes(phase: &Phase, set: &Dataset, sums: &Sums) -> u64 {
     match phase.op {
         op if !op.moves_bytes() => 0,
         op if op.appends() => set.files.saturating_mul(phase.bs_bytes),
-        op if op.is_random() => phase.count(set).saturating_mul(phase.bs_bytes),
+        op if op.is_random() => likely_ops(phase, set).saturating_mul(phase.bs_bytes),
         _ => sums.dataset_bytes,
     }
 }

@@ -87,6 +87,9 @@ pub(super) struct Keys {
     /// How many ops a random phase does.
     #[schemars(example = 10_000)]
     ops: Option<At<Within<1, MAX_OPS>>>,
+    /// How long a random phase works, in place of `ops`.
+    #[schemars(example = &"60 s")]
+    runtime: Option<At<Read<Duration>>>,
     /// Reads of randrw, percent.
     #[schemars(example = 70)]
     rwmixread: Option<At<Within<0, 100>>>,
@@ -122,6 +125,7 @@ impl Keys {
             op.takes_latency_period()
         });
         put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
+        put.key("runtime", &self.runtime, &mut io.runtime_ns, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
 
@@ -135,6 +139,7 @@ impl Keys {
             let remedy = match *key {
                 "iodepth" => "it needs backend = \"io_uring\"",
                 "ops" => "it is for randread, randwrite, randrw and randtrim",
+                "runtime" => "it is for randread, randwrite, randrw and randtrim",
                 "rwmixread" => "it is for randrw",
                 "rate" => "it is for blocking calls, not for io_uring",
                 "latency_period" => "it is for ops of fsarena itself, not of programs or cycles",

@@ -7,7 +7,7 @@
 use super::io::{Spans, takes_backend, takes_fsync};
 use crate::error::{PlanError, Span};
 use fsarena_model::dataset::Dataset;
-use fsarena_model::io::{Backend, Fsync, MAX_STONEWALL_NS, Sharing};
+use fsarena_model::io::{Backend, Fsync, MAX_RUNTIME_NS, MAX_STONEWALL_NS, Sharing};
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::state::Effect;
@@ -146,7 +146,22 @@ fn random(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
             let what = format!("ops with `{op}`: the dataset says how many there are");
             return refuse(spans.key("ops"), what, "leave it out; it is for randread and the like");
         }
+        if phase.io.runtime_ns.is_some() {
+            let what = format!("a runtime with `{op}`: the dataset says how many ops there are");
+            let remedy = "leave it out; for create and big-write there is stonewall";
+            return refuse(spans.key("runtime"), what, remedy);
+        }
         return Ok(());
+    }
+    if let Some(runtime_ns) = phase.io.runtime_ns {
+        if !(1..=MAX_RUNTIME_NS).contains(&runtime_ns) {
+            let what = format!("a runtime of {}", Nanos(runtime_ns));
+            return refuse(spans.key("runtime"), what, "use more than 0 and at most a week");
+        }
+        if phase.io.ops.is_some() {
+            let what = "a number of ops and a runtime".to_owned();
+            return refuse(spans.key("runtime"), what, "leave one of them out");
+        }
     }
     if !set.is_uniform() {
         let what = format!("`{op}` over files of different sizes");

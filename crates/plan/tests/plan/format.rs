@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 86] = [
+const KEYS: [&str; 87] = [
     "schema",
     "name",
     "title",
@@ -115,6 +115,7 @@ const KEYS: [&str; 86] = [
     "rate",
     "stonewall",
     "ops",
+    "runtime",
     "rwmixread",
     "fio",
     "fio_file",

@@ -277,6 +277,37 @@ fn of_rates() {
 }
 
 #[test]
+fn of_runtimes() {
+    let runs = |op: &str| format!("{{ op = {op}, runtime = \"1 s\" }}");
+    let text = all(&[
+        mix(BIG, &runs("\"big-write\"")),
+        mix(BIG, &runs("\"randread\", ops = 10")),
+        mix(BIG, "{ op = \"randread\", runtime = \"8 days\" }"),
+        mix(BIG, "{ op = \"randread\", runtime = \"200 h\" }"),
+        mix(&format!("{SMALL}\nruntime = \"1 s\""), "\"create\""),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    t.toml:10:41: a runtime with `big-write`: the dataset says how many ops there are
+      leave it out; for create and big-write there is stonewall
+    t.toml:10:50: a number of ops and a runtime
+      leave one of them out
+    t.toml:10:40: "8 days": unknown unit "days"
+      use one of ns, us, ms, s, m, h
+    t.toml:10:40: a runtime of 200h00m
+      use more than 0 and at most a week
+    t.toml:11:11: no phase can take `runtime`
+      it is for randread, randwrite, randrw and randtrim
+    "#);
+    let timed = "{ op = \"randread\", runtime = \"90 s\" }, \"randwrite\"";
+    let plan = plan(&mix(BIG, timed)).unwrap();
+    let asked = plan.verdict.as_ref().unwrap().questions.iter();
+    let asked: Vec<_> = asked.map(|one| (one.phase.as_str(), one.metric)).collect();
+    use fsarena_model::verdict::Metric::{PerOp, Time};
+    assert_eq!(asked, [("randread", PerOp), ("randwrite", Time)]);
+    assert_eq!(plan.workloads[0].phases[0].io.runtime_ns, Some(90_000_000_000));
+}
+
+#[test]
 fn of_stonewalls() {
     let wall = |op: &str| format!("{{ op = {op}, stonewall = \"1 s\" }}");
     let big = "files = 4\nsize = \"64M\"";

@@ -91,11 +91,11 @@ fn keys_of_a_workload_go_to_the_phases_that_can_take_them() {
     let lines: Vec<String> =
         plan.workloads[0].phases.iter().map(|p| format!("{:?}", p.io)).collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    Io { backend: IoUring, direct: true, iodepth: 8, fsync: File, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, rwmixread_percent: 50 }
-    Io { backend: Sync, direct: false, iodepth: 1, fsync: None, threads: 2, ranks: 1, sharing: Own, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, rwmixread_percent: 50 }
-    Io { backend: IoUring, direct: true, iodepth: 8, fsync: None, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: Some(100), rwmixread_percent: 50 }
-    Io { backend: IoUring, direct: true, iodepth: 8, fsync: File, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: Some(100), rwmixread_percent: 70 }
-    Io { backend: IoUring, direct: false, iodepth: 8, fsync: None, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, rwmixread_percent: 50 }
+    Io { backend: IoUring, direct: true, iodepth: 8, fsync: File, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, runtime_ns: None, rwmixread_percent: 50 }
+    Io { backend: Sync, direct: false, iodepth: 1, fsync: None, threads: 2, ranks: 1, sharing: Own, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, runtime_ns: None, rwmixread_percent: 50 }
+    Io { backend: IoUring, direct: true, iodepth: 8, fsync: None, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: Some(100), runtime_ns: None, rwmixread_percent: 50 }
+    Io { backend: IoUring, direct: true, iodepth: 8, fsync: File, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: Some(100), runtime_ns: None, rwmixread_percent: 70 }
+    Io { backend: IoUring, direct: false, iodepth: 8, fsync: None, threads: 2, ranks: 1, sharing: Shared, shift: 0, rate: None, stonewall_ns: None, latency_period_ns: None, ops: None, runtime_ns: None, rwmixread_percent: 50 }
     ");
 }
 

@@ -63,6 +63,7 @@ pub(super) fn overrides(
         crash_runs: args.crash_runs,
         scale: args.scale,
         stonewall: args.stonewall.clone(),
+        runtime: args.runtime.clone(),
         levels,
         sample_period: args.sample_period.clone(),
         account: args.account,
