@@ -50,7 +50,7 @@ pub fn own_article(run: &Run<'_>, language: Language) -> OwnArticle {
         .map(|(title, section)| (phrases.title(title).to_owned(), section))
         .collect();
     number_charts(&mut sections, phrases);
-    OwnArticle { title, sections, phrases }
+    OwnArticle { title: phrases.own_title(&title), sections, phrases }
 }
 
 /// Gives each chart its number, in the order of the article.

@@ -30,7 +30,7 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         if own.is_empty() {
             continue;
         }
-        blocks.push(Block::Heading(workload.title.clone()));
+        blocks.push(Block::Heading(phrases.own_title(&workload.title)));
         blocks.push(Block::Table(table(context, &own, phrases)));
         let answers = own.iter().filter_map(|question| answer(verdicts, question, phrases));
         blocks.push(Block::List(None, answers.collect()));

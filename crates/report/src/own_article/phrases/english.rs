@@ -32,6 +32,10 @@ impl Phrases for English {
         figure(metric, clock, changes)
     }
 
+    fn own_title(&self, title: &str) -> String {
+        title.to_owned()
+    }
+
     fn machine(&self, machine: &str, devices: &[String]) -> String {
         match devices {
             [] => format!("Machine: {machine}."),

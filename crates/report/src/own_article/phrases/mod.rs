@@ -47,6 +47,8 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn title(&self, title: Title) -> &'static str;
     /// What is compared, of a phase that `changes` something or not.
     fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String;
+    /// A title of an experiment or workload, where it is one of the program's own.
+    fn own_title(&self, title: &str) -> String;
     /// The machine and its devices.
     fn machine(&self, machine: &str, devices: &[String]) -> String;
     /// How many trials were done; of how many at most, where it did not go to its end.

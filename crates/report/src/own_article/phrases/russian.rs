@@ -1,47 +1,16 @@
 //! Russian, as the articles of 2003 to 2010 were written: decimal comma, units in Russian.
 
+mod numbers;
+mod own_words;
+
+use self::numbers::{count, figure, number, plural};
 use super::{Against, Phrases, Ranked, Title};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
 
-/// Units that have Russian names.
-const UNITS: [(&str, &str); 17] = [
-    ("ns", "нс"),
-    ("µs", "мкс"),
-    ("ms", "мс"),
-    ("s", "с"),
-    ("B", "Б"),
-    ("KB", "КБ"),
-    ("KiB", "КиБ"),
-    ("MB", "МБ"),
-    ("MiB", "МиБ"),
-    ("GB", "ГБ"),
-    ("GiB", "ГиБ"),
-    ("TiB", "ТиБ"),
-    ("KB/s", "КБ/с"),
-    ("MB/s", "МБ/с"),
-    ("MiB/s", "МиБ/с"),
-    ("files/s", "файлов/с"),
-    ("dirs/s", "каталогов/с"),
-];
-
 #[derive(Debug)]
 pub(in super::super) struct Russian;
-
-/// The form of a word that a whole number takes: 1, 21; 2 to 4, 22; 0, 5 to 20, 25.
-fn plural(number: usize, forms: [&str; 3]) -> &str {
-    match (number % 100, number % 10) {
-        (11..=14, _) => forms[2],
-        (_, 1) => forms[0],
-        (_, 2..=4) => forms[1],
-        _ => forms[2],
-    }
-}
-
-fn count(number: usize, forms: [&str; 3]) -> String {
-    format!("{number} {}", plural(number, forms))
-}
 
 /// `1,42 раза`, `5 раз`: a fraction takes the form of a half.
 fn times(ratio: &str) -> String {
@@ -53,42 +22,13 @@ fn times(ratio: &str) -> String {
     format!("{own} {word}")
 }
 
-/// `2m05s` and `1h02m` as `2 мин 05 с` and `1 ч 02 мин`; a number as [`number`] has it.
-fn long_time(text: &str) -> String {
-    let minutes = text.strip_suffix('s').and_then(|rest| rest.split_once('m'));
-    let hours = text.strip_suffix('m').and_then(|rest| rest.split_once('h'));
-    match (minutes, hours) {
-        (Some((minutes, seconds)), _) => format!("{minutes}\u{a0}мин {seconds}\u{a0}с"),
-        (None, Some((hours, minutes))) => format!("{hours}\u{a0}ч {minutes}\u{a0}мин"),
-        (None, None) => number(text),
-    }
-}
-
-/// A decimal comma, and spaces that do not break between thousands.
-fn number(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let is_digit =
-        |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(char::is_ascii_digit);
-    let turned = chars.iter().enumerate().map(|(at, &c)| {
-        let is_between = is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
-        match c {
-            '.' if is_between => ',',
-            ',' if is_between => '\u{a0}',
-            c => c,
-        }
-    });
-    turned.collect()
-}
-
 impl Phrases for Russian {
     fn tag(&self) -> &'static str {
         "ru"
     }
 
     fn figure(&self, text: &str) -> String {
-        let Some((value, unit)) = text.rsplit_once(' ') else { return long_time(text) };
-        let unit = UNITS.iter().find(|(own, _)| *own == unit).map_or(unit, |(_, own)| own);
-        format!("{}\u{a0}{unit}", number(value))
+        figure(text)
     }
 
     fn title(&self, title: Title) -> &'static str {
@@ -117,10 +57,16 @@ impl Phrases for Russian {
     }
 
     fn machine(&self, machine: &str, devices: &[String]) -> String {
-        match devices {
+        let machine = own_words::line(machine);
+        let devices: Vec<String> = devices.iter().map(|device| own_words::line(device)).collect();
+        match devices.as_slice() {
             [] => format!("Машина: {machine}."),
             devices => format!("Машина: {machine}. Устройства: {}.", devices.join("; ")),
         }
+    }
+
+    fn own_title(&self, title: &str) -> String {
+        own_words::title(title)
     }
 
     fn trials(&self, done: usize, at_most: Option<usize>) -> String {

@@ -1,0 +1,263 @@
+//! What the program itself says in English in its records and experiments, in Russian: the machine,
+//! devices, and titles. What a user has written stays as it is.
+
+use super::numbers::{count, figure, number};
+
+/// English and Russian: `{}` is a figure, `{=}` stays as it is, `{files}` and `{dirs}` are a number
+/// of these.
+type Template = (&'static str, &'static str);
+
+/// Parts of a line; the first that fits is taken.
+const PARTS: [Template; 22] = [
+    ("the machine is not known", "неизвестна"),
+    ("{} of memory", "{} памяти"),
+    ("a virtual machine ({=})", "виртуальная машина ({=})"),
+    ("loop device over an image of {} on {=}", "устройство loop над образом в {} на {=}"),
+    ("loop device over a file in memory of {}", "устройство loop над файлом в памяти, {}"),
+    ("loop device over a file of {}", "устройство loop над файлом в {}"),
+    ("a directory on {=}", "каталог на {=}"),
+    ("non-rotating block device {=} of {}", "твердотельный диск {=}, {}"),
+    ("rotating block device {=} of {}", "вращающийся диск {=}, {}"),
+    ("block device {=} of {}", "диск {=}, {}"),
+    ("non-rotating block device of {}", "твердотельный диск, {}"),
+    ("rotating block device of {}", "вращающийся диск, {}"),
+    ("block device of {}", "диск, {}"),
+    ("direct I/O", "прямой ввод-вывод"),
+    ("in memory", "в памяти"),
+    ("through the page cache", "через страничный кэш"),
+    ("compressed memory", "сжатая память"),
+    ("memory", "память"),
+    ("memory that answers at once", "память, которая отвечает сразу"),
+    ("modelled", "модель диска"),
+    ("in a guest of Linux {=}", "в гостевом ядре Linux {=}"),
+    ("{=} of {}", "{=}, {}"),
+];
+
+/// Whole titles; the first that fits is taken.
+const TITLES: [Template; 23] = [
+    (
+        "the seven rows of the article of 2003: 5,000 and 50,000 tiny files, and one big one",
+        "семь строк статьи 2003 года: 5000 и 50\u{a0}000 крошечных файлов и один большой",
+    ),
+    (
+        "the file systems of 2003: speed, and what a power cut leaves",
+        "файловые системы 2003 года: скорость и то, что остаётся после отключения питания",
+    ),
+    (
+        "the operations of 2005: data, ports and a big file copied, ports unpacked, both deleted",
+        "операции 2005 года: копирование данных, портов и большого файла, распаковка портов, \
+         удаление",
+    ),
+    (
+        "the periodic application of 2007 on block sizes of ext4 and xfs, and clusters of ext4",
+        "периодическая программа 2007 года: размеры блоков ext4 и xfs, кластеры ext4",
+    ),
+    (
+        "the tests of 2008: untar, tar+bzip2, tar+gzip, wav2flac, wav2ogg, in memory and on disk",
+        "тесты 2008 года: untar, tar+bzip2, tar+gzip, wav2flac, wav2ogg, в памяти и на диске",
+    ),
+    (
+        "the copies of 2010 on ext4: data=ordered, data=writeback, data=journal",
+        "копирование 2010 года на ext4: data=ordered, data=writeback, data=journal",
+    ),
+    (
+        "journal modes of ext3 and ext4: speed, and what a power cut leaves",
+        "режимы журнала ext3 и ext4: скорость и то, что остаётся после отключения питания",
+    ),
+    (
+        "small files, a big file, threads and fsync on ext4, xfs and btrfs, cold, in four minutes",
+        "мелкие файлы, большой файл, потоки и fsync на ext4, xfs и btrfs, с холодным кэшем, за \
+         четыре минуты",
+    ),
+    (
+        "the work of quick on ext2, ext3, ext4, xfs, btrfs and tmpfs, cold, in four minutes",
+        "работа quick на ext2, ext3, ext4, xfs, btrfs и tmpfs, с холодным кэшем, за четыре минуты",
+    ),
+    ("{files} of {} in one directory", "{files} по {} в одном каталоге"),
+    ("{files} of {} in {dirs}", "{files} по {}, {dirs}"),
+    (
+        "one file of {} written and read in calls of {}",
+        "один файл в {}, запись и чтение вызовами по {}",
+    ),
+    ("one file of {} copied", "копирование одного файла в {}"),
+    ("one file of {}", "один файл в {}"),
+    (
+        "830 MB of texts, pictures and music copied, the copy deleted",
+        "830 МБ текстов, картинок и музыки: копирование, удаление копии",
+    ),
+    (
+        "a ports tree of {files} unpacked, copied, the copy deleted",
+        "дерево портов ({files}): распаковка, копирование, удаление копии",
+    ),
+    ("a ports tree of {files} unpacked", "дерево портов ({files}): распаковка"),
+    (
+        "{files} of 0 to 250 KiB updated every 300 s, the third time beside a second load",
+        "{files} до 250 КиБ, обновление каждые 300 с, в третий раз рядом со второй нагрузкой",
+    ),
+    (
+        "a portage tree unpacked from bzip2, then packed with bzip2 and with gzip",
+        "дерево portage: распаковка из bzip2, упаковка bzip2 и gzip",
+    ),
+    (
+        "five wav files, 231 MB, encoded by flac --best and oggenc -q 10",
+        "пять файлов wav, 231 МБ: кодирование flac --best и oggenc -q 10",
+    ),
+    ("16 files of {=} MB, {} in all, copied", "копирование 16 файлов по {=} МБ, всего {}"),
+    (
+        "a portage tree of {files} copied, the copy deleted",
+        "дерево portage ({files}): копирование, удаление копии",
+    ),
+    (
+        "random reads and writes of {} in a file of {}",
+        "случайные чтение и запись по {} в файле в {}",
+    ),
+];
+
+/// A line of parts behind commas, each in Russian where it is the program's own.
+pub(super) fn line(text: &str) -> String {
+    text.split(", ").map(|part| turned(&PARTS, part)).collect::<Vec<_>>().join(", ")
+}
+
+/// A title in Russian, where it is the program's own; at another scale too.
+pub(super) fn title(text: &str) -> String {
+    match text.rsplit_once(", at scale ") {
+        Some((own, scale)) => format!("{}, в масштабе {}", turned(&TITLES, own), number(scale)),
+        None => turned(&TITLES, text),
+    }
+}
+
+fn turned(templates: &[Template], text: &str) -> String {
+    let fits = |(from, to): &Template| Some(filled(to, &captured(from, text)?));
+    templates.iter().find_map(fits).unwrap_or_else(|| text.to_owned())
+}
+
+/// What stands for the places of a template, in their order; nothing where `text` is not of it.
+fn captured<'t>(template: &str, text: &'t str) -> Option<Vec<&'t str>> {
+    let Some((fixed, rest)) = template.split_once('{') else {
+        return (template == text).then(Vec::new);
+    };
+    let text = text.strip_prefix(fixed)?;
+    let (kind, after) = rest.split_once('}')?;
+    // A value ends where the fixed text behind it begins.
+    let end = match after.split_once('{') {
+        Some((fixed, _)) => text.find(fixed)?,
+        None => text.strip_suffix(after)?.len(),
+    };
+    let (value, behind) = text.split_at_checked(end)?;
+    let mut found = vec![is_of_kind(value, kind).then_some(value)?];
+    found.extend(captured(after, behind)?);
+    Some(found)
+}
+
+/// `{files}` and `{dirs}` take a number of these.
+fn is_of_kind(value: &str, kind: &str) -> bool {
+    match kind {
+        "files" => counted(value, "file").is_some(),
+        "dirs" => counted(value, "director").is_some(),
+        _ => !value.is_empty(),
+    }
+}
+
+/// `2,500` of `2,500 files`.
+fn counted(value: &str, noun: &str) -> Option<usize> {
+    let (number, word) = value.split_once(' ')?;
+    word.starts_with(noun).then(|| number.replace(',', "").parse().ok())?
+}
+
+/// The template with these values in its places.
+fn filled(template: &str, values: &[&str]) -> String {
+    let mut values = values.iter();
+    let mut text = String::new();
+    for part in template.split_inclusive('}') {
+        let Some((fixed, place)) = part.split_once('{') else {
+            text.push_str(part);
+            continue;
+        };
+        text.push_str(fixed);
+        let value = values.next().copied().unwrap_or_default();
+        text.push_str(&match place {
+            "files}" => grouped(value, "file", ["файл", "файла", "файлов"]),
+            "dirs}" => grouped(value, "director", ["каталог", "каталога", "каталогов"]),
+            "=}" => value.to_owned(),
+            _ => figure(value),
+        });
+    }
+    text
+}
+
+fn grouped(value: &str, noun: &str, forms: [&str; 3]) -> String {
+    let words = counted(value, noun).map_or_else(|| value.to_owned(), |own| count(own, forms));
+    // As in the English text: with thousands apart.
+    match (value.split_once(' '), words.split_once(' ')) {
+        (Some((digits, _)), Some((_, word))) => format!("{} {word}", number(digits)),
+        _ => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_and_its_devices() {
+        let machine = "Linux 6.18, 2 × AMD EPYC, 23.5 GiB of memory, a virtual machine (KVM)";
+        let said = "Linux 6.18, 2 × AMD EPYC, 23,5\u{a0}ГиБ памяти, виртуальная машина (KVM)";
+        assert_eq!(line(machine), said);
+        let device = "loop device over an image of 2 GiB on ext4, direct I/O";
+        let said = "устройство loop над образом в 2\u{a0}ГиБ на ext4, прямой ввод-вывод";
+        assert_eq!(line(device), said);
+        let guest = "hdd-2003 of 4 GiB, modelled, in a guest of Linux 6.12";
+        let said = "hdd-2003, 4\u{a0}ГиБ, модель диска, в гостевом ядре Linux 6.12";
+        assert_eq!(line(guest), said);
+        assert_eq!(
+            line("non-rotating block device SSD 850 of 1 TiB"),
+            "твердотельный диск SSD 850, 1\u{a0}ТиБ"
+        );
+        assert_eq!(
+            line("a directory on xfs, through the page cache"),
+            "каталог на xfs, через страничный кэш"
+        );
+    }
+
+    #[test]
+    fn titles_of_the_program_and_no_others() {
+        for (own, said) in [
+            (
+                "2,500 files of 4 KiB in 100 directories",
+                "2\u{a0}500 файлов по 4\u{a0}КиБ, 100 каталогов",
+            ),
+            ("1 file of 1.5 MiB in one directory", "1 файл по 1,5\u{a0}МиБ в одном каталоге"),
+            (
+                "one file of 64 MiB written and read in calls of 1 MiB",
+                "один файл в 64\u{a0}МиБ, запись и чтение вызовами по 1\u{a0}МиБ",
+            ),
+            ("one file of 3.4 GB copied", "копирование одного файла в 3,4\u{a0}ГБ"),
+            ("one file of 64 MiB", "один файл в 64\u{a0}МиБ"),
+            (
+                "16 files of 10-27 MB, 357 MB in all, copied",
+                "копирование 16 файлов по 10-27 МБ, всего 357\u{a0}МБ",
+            ),
+            (
+                "the copies of 2010 on ext4: data=ordered, data=writeback, data=journal, at \
+                 scale 0.05",
+                "копирование 2010 года на ext4: data=ordered, data=writeback, data=journal, в \
+                 масштабе 0,05",
+            ),
+            ("my mail, and more of it", "my mail, and more of it"),
+            ("my mail of Monday", "my mail of Monday"),
+        ] {
+            assert_eq!(title(own), said);
+        }
+    }
+
+    /// Each title of the experiments that come with the program has its Russian.
+    #[test]
+    fn the_titles_of_ancestors_are_known() {
+        let known = |text: &str| TITLES.iter().any(|(from, _)| captured(from, text).is_some());
+        for year in ["2003", "2005", "2007", "2008", "2010"] {
+            assert!(TITLES.iter().any(|(from, _)| from.contains(year)), "{year}");
+        }
+        assert!(known("a portage tree of 22,345 files copied, the copy deleted"));
+        assert!(!known("files of 2003"));
+    }
+}
