@@ -7,6 +7,7 @@ use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, MetadataRule
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,6 +16,42 @@ pub(super) struct Btrfs;
 
 /// mkfs.btrfs refuses anything smaller, with metadata in two copies and data in one.
 const LEAST_BYTES: u64 = 114_294_784;
+
+/// Profiles of metadata and of data, in the order of mkfs.btrfs(8), each default first.
+const METADATA: [&str; 9] =
+    ["dup", "single", "raid0", "raid1", "raid1c3", "raid1c4", "raid10", "raid5", "raid6"];
+const DATA: [&str; 9] =
+    ["single", "dup", "raid0", "raid1", "raid1c3", "raid1c4", "raid10", "raid5", "raid6"];
+/// What metadata are on several devices by default, as mkfs.btrfs makes it.
+const SEVERAL_METADATA: &str = "raid1";
+/// The two options.
+const PROFILES: [&str; 2] = ["metadata_profile", "data_profile"];
+
+/// How many devices a profile needs to be what its name says: mkfs takes fewer for some, and then
+/// makes what is another profile by its layout (raid0 on one device is single).
+fn devices_needed(profile: &str) -> usize {
+    match profile {
+        "raid0" | "raid1" => 2,
+        "raid1c3" | "raid5" => 3,
+        "raid1c4" | "raid10" | "raid6" => 4,
+        _ => 1,
+    }
+}
+
+/// The smallest device that mkfs.btrfs 6.2 takes where there are several, with nodes of 16 KiB.
+fn least_member_bytes(values: &MkfsValues) -> u64 {
+    let metadata_mib = match values.word("metadata_profile") {
+        "single" => 0,
+        "dup" => 64,
+        _ => 24,
+    };
+    let data_mib = match values.word("data_profile") {
+        "single" => 0,
+        "dup" => 120,
+        _ => 56,
+    };
+    (45 + metadata_mib + data_mib) << 20
+}
 
 const TREE: [&str; 2] = ["^free-space-tree", "free-space-tree"];
 
@@ -35,8 +72,16 @@ static MKFS: Mkfs = Mkfs {
             "bytes of a tree node: sectorsize to 65536; 16384",
             Computed(|r| r.power_of_two(r.values.number("sectorsize"), 65536, 16384).map(Some)),
         ),
-        MkfsOption::new("metadata_profile", "copies of metadata", OneOf(&["dup", "single"])),
-        MkfsOption::new("data_profile", "copies of data", OneOf(&["single", "dup"])),
+        MkfsOption::new(
+            "metadata_profile",
+            "copies of metadata; raid1 by default on several devices",
+            OneOf(&METADATA),
+        ),
+        MkfsOption::new(
+            "data_profile",
+            "copies of data; raid5 and raid6 are experimental in the kernel",
+            OneOf(&DATA),
+        ),
         MkfsOption::new(
             "checksum",
             "of data and metadata",
@@ -84,12 +129,61 @@ fn chunks_bytes(metadata: &str, device: u64) -> u64 {
     if metadata == "single" {
         return (1 + 4 + 8) * MIB;
     }
-    let chunk = match device {
-        device if device > 50 << 30 => 1 << 30,
-        device if device / 10 >= 256 * MIB => 256 * MIB,
-        device => (device / 20).max(32 * MIB),
+    (1 + 16) * MIB + 2 * metadata_chunk_bytes(device)
+}
+
+/// Size of a chunk of metadata in a file system of so many bytes.
+fn metadata_chunk_bytes(total: u64) -> u64 {
+    const MIB: u64 = 1 << 20;
+    match total {
+        total if total > 50 << 30 => 1 << 30,
+        total if total / 10 >= 256 * MIB => 256 * MIB,
+        total => (total / 20).max(32 * MIB),
+    }
+}
+
+/// What statfs will tell of several devices of one size with metadata in raid1; absent where this
+/// is not known. Each device keeps 1 MiB; two of them have a chunk of the system, 8 MiB, and one of
+/// metadata.
+fn free_on_several(values: &MkfsValues, sizes_bytes: &[u64]) -> Option<u64> {
+    const MIB: u64 = 1 << 20;
+    let (first, count) = (*sizes_bytes.first()?, sizes_bytes.len() as u64);
+    let is_known = values.word("metadata_profile") == SEVERAL_METADATA
+        && sizes_bytes.iter().all(|size| *size == first);
+    if !is_known {
+        return None;
+    }
+    let total = first.saturating_mul(count);
+    let chunks = 8 * MIB + metadata_chunk_bytes(total);
+    let all = total.saturating_sub(count * MIB + 2 * chunks);
+    let copies = match values.word("data_profile") {
+        "single" | "raid0" => return Some(all),
+        "raid1" | "raid10" => 2,
+        "raid1c3" => 3,
+        "raid1c4" => 4,
+        _ => return None,
     };
-    (1 + 16) * MIB + 2 * chunk
+    match (count % copies, count / copies) {
+        // statfs goes by the devices that have the least room: those with metadata.
+        (_, 1) if values.word("data_profile") != "raid10" => {
+            Some(first.saturating_sub(MIB + chunks))
+        }
+        (0, _) if copies == 2 => Some(all / 2),
+        _ => None,
+    }
+}
+
+/// How room is handed out.
+fn room(values: &MkfsValues, free_bytes: u64, copies: u64) -> Capacity {
+    Capacity {
+        predicted: Predicted { free_bytes, inodes: None },
+        kept_for_root_bytes: 0,
+        unit_bytes: values.number("sectorsize"),
+        inline_max_bytes: 0,
+        inode_bytes: copies * FILE_BYTES,
+        dir_unit_bytes: copies * 4096,
+        moves_on_write: true,
+    }
 }
 
 /// Items of a file in the trees: inode, reference, two entries of a directory, an extent and its
@@ -111,6 +205,50 @@ impl FileSystem for Btrfs {
 
     fn least_bytes(&self, values: &MkfsValues) -> u64 {
         if values.word("data_profile") == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES }
+    }
+
+    /// Metadata are in two copies by default, on one device and on several: the profile is another.
+    fn level_on(&self, level: &FsLevel, devices: usize) -> FsLevel {
+        let mut level = level.clone();
+        if devices > 1 {
+            let metadata = level.mkfs.entry("metadata_profile".to_owned());
+            metadata.or_insert_with(|| SEVERAL_METADATA.to_owned());
+        }
+        level
+    }
+
+    fn check_devices(&self, level: &FsLevel, sizes_bytes: &[u64]) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        let level = &self.level_on(level, sizes_bytes.len());
+        if let [one] = sizes_bytes {
+            self.check(level, Some(*one))?;
+        } else {
+            self.check(level, None)?;
+        }
+        let values = self.mkfs_values(level, None)?;
+        for name in PROFILES {
+            let (profile, there) = (values.word(name), sizes_bytes.len());
+            let needed = devices_needed(profile);
+            if there < needed {
+                let are = if there == 1 { "is one".to_owned() } else { format!("are {there}") };
+                return Err(rule.broken(
+                    format!("{name} = {profile} needs {needed} devices, and there {are}"),
+                    format!("use --on loop:1G*{needed}, or another profile"),
+                ));
+            }
+        }
+        let least = least_member_bytes(&values);
+        match sizes_bytes.iter().find(|size| sizes_bytes.len() > 1 && **size < least) {
+            Some(small) => Err(rule.broken(
+                format!(
+                    "one of its devices has {}, and mkfs needs {} of each with these profiles",
+                    Bytes(*small),
+                    Bytes(least)
+                ),
+                format!("use loop:{}M or more for each", least >> 20),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
@@ -177,25 +315,38 @@ impl FileSystem for Btrfs {
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let values = self.mkfs_values(level, None).ok()?;
-        if values.word("data_profile") == "dup" {
+        let metadata = values.word("metadata_profile");
+        if values.word("data_profile") != "single" || !["dup", "single"].contains(&metadata) {
             return None;
         }
-        let metadata = values.word("metadata_profile");
         let copies = if metadata == "dup" { 2 } else { 1 };
         let free_bytes = device_bytes.saturating_sub(chunks_bytes(metadata, device_bytes));
-        Some(Capacity {
-            predicted: Predicted { free_bytes, inodes: None },
-            kept_for_root_bytes: 0,
-            unit_bytes: values.number("sectorsize"),
-            inline_max_bytes: 0,
-            inode_bytes: copies * FILE_BYTES,
-            dir_unit_bytes: copies * 4096,
-            moves_on_write: true,
-        })
+        Some(room(&values, free_bytes, copies))
     }
 
-    /// Sectors beyond a page are an experiment of the kernel's.
+    fn capacity_on(&self, level: &FsLevel, sizes_bytes: &[u64]) -> Option<Capacity> {
+        let level = &self.level_on(level, sizes_bytes.len());
+        if let [one] = sizes_bytes {
+            return self.capacity(level, *one);
+        }
+        let values = self.mkfs_values(level, None).ok()?;
+        let free_bytes = free_on_several(&values, sizes_bytes)?;
+        // Items of files are in two copies; where data are too, room is counted in such pairs.
+        let copies = if ["single", "raid0"].contains(&values.word("data_profile")) { 2 } else { 1 };
+        Some(room(&values, free_bytes, copies))
+    }
+
+    /// Sectors beyond a page are an experiment of the kernel's; three copies came with Linux 5.5.
     fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
+        for name in PROFILES {
+            let profile = level.mkfs.get(name).map_or("", String::as_str);
+            if matches!(profile, "raid1c3" | "raid1c4") && !kernel.is_at_least(5, 5) {
+                return Err(Rule { fs: self.name() }.broken(
+                    format!("{name} = {profile} came with Linux 5.5, and this is an older one"),
+                    "use raid1",
+                ));
+            }
+        }
         let sector = self.mkfs_values(level, None).map_or(0, |v| v.number("sectorsize"));
         if sector <= kernel.page_bytes {
             return Ok(());
@@ -428,7 +579,7 @@ sys_chunk_array[2048]:
         assert_eq!(check(&[], &[], 114_294_784), Ok(()));
         assert!(check(&[], &[], 100 << 20).unwrap_err().contains("--on loop:109M"));
         assert!(check(&[("nodsize", "4096")], &[], 1 << 30).unwrap_err().contains("nodesize"));
-        assert!(check(&[("data_profile", "raid0")], &[], 1 << 30).unwrap_err().contains("dup"));
+        assert!(check(&[("data_profile", "raid2")], &[], 1 << 30).unwrap_err().contains("dup"));
         for word in ["compress=zstd:15", "compress-force=zlib:9", "compress", "compress=no"] {
             assert_eq!(check(&[], &[word], 1 << 30), Ok(()), "{word}");
         }
@@ -457,6 +608,80 @@ sys_chunk_array[2048]:
                 assert_eq!(room.predicted.is_off(&found), None, "{mib} {profile}");
             }
         }
+    }
+
+    #[test]
+    fn profiles_are_checked_against_the_devices() {
+        const GIB: u64 = 1 << 30;
+        let check = |mkfs: &[(&str, &str)], sizes: &[u64]| {
+            Btrfs.check_devices(&level(mkfs, &[]), sizes).map_err(|error| error.to_string())
+        };
+        for (profile, needed) in [
+            ("raid0", 2),
+            ("raid1", 2),
+            ("raid1c3", 3),
+            ("raid5", 3),
+            ("raid1c4", 4),
+            ("raid10", 4),
+            ("raid6", 4),
+        ] {
+            for name in PROFILES {
+                assert_eq!(check(&[(name, profile)], &vec![GIB; needed]), Ok(()), "{profile}");
+                let text = check(&[(name, profile)], &vec![GIB; needed - 1]).unwrap_err();
+                let said = format!("{name} = {profile} needs {needed} devices");
+                assert!(text.contains(&said) && text.contains(&format!("1G*{needed}")), "{text}");
+            }
+        }
+        assert_eq!(check(&[], &[69 << 20, 69 << 20]), Ok(()));
+        let text = check(&[], &[GIB, 68 << 20]).unwrap_err();
+        assert!(text.contains("one of its devices has 68 MiB") && text.contains("69M"), "{text}");
+        let raid0 = [("data_profile", "raid0"), ("metadata_profile", "raid0")];
+        assert_eq!(check(&raid0, &[125 << 20; 2]), Ok(()));
+        assert!(check(&raid0, &[124 << 20; 2]).is_err());
+        assert_eq!(check(&[("data_profile", "single")], &[GIB]), Ok(()));
+        let old = Kernel { version: Some((5, 4)), page_bytes: 4096 };
+        let takes =
+            |profile| Btrfs.kernel_takes(&level(&[("data_profile", profile)], &[]), &old).is_ok();
+        assert!(takes("raid1") && !takes("raid1c3"));
+    }
+
+    #[test]
+    fn the_default_on_several_devices_is_written_out() {
+        let devices = ["/dev/loop0", "/dev/loop1"].map(Path::new);
+        let argv = |mkfs| {
+            let sizes = [1 << 30; 2];
+            Btrfs.mkfs_argv_on(&level(mkfs, &[]), Discard::None, &devices, &sizes).join(" ")
+        };
+        let text = argv(&[]);
+        assert!(text.contains(" -m raid1 -d single ") && text.ends_with("/dev/loop0 /dev/loop1"));
+        assert!(argv(&[("metadata_profile", "dup")]).contains(" -m dup -d single "));
+        let one = Btrfs.mkfs_argv_on(&level(&[], &[]), Discard::None, &devices[..1], &[1 << 30]);
+        let plain = Btrfs.mkfs_argv(&level(&[], &[]), Discard::None, devices[0], 1 << 30);
+        assert_eq!(one, plain);
+    }
+
+    /// What statfs told, as above, on devices of one size with metadata in raid1.
+    #[test]
+    fn predictions_on_several_devices_are_those_of_real_file_systems() {
+        for (devices, data, of_sizes) in [
+            (2, "single", [110_080, 231_328, 467_264, 1_961_472, 8_252_928, 30_928_384]),
+            (2, "raid0", [110_080, 231_328, 467_264, 1_961_472, 8_252_928, 30_928_384]),
+            (2, "raid1", [55_040, 115_664, 233_632, 980_736, 4_126_464, 15_464_192]),
+            (3, "raid1", [53_408, 109_120, 194_304, 980_736, 4_126_464, 15_464_192]),
+            (3, "raid1c3", [53_408, 109_120, 194_304, 980_736, 4_126_464, 15_464_192]),
+            (4, "raid1", [115_408, 233_376, 456_192, 2_029_056, 8_123_904, 31_192_576]),
+            (4, "raid10", [115_408, 233_376, 456_192, 2_029_056, 8_123_904, 31_192_576]),
+            (4, "raid1c3", [50_128, 102_560, 194_304, 980_736, 3_929_856, 15_464_192]),
+        ] {
+            let level = level(&[("data_profile", data)], &[]);
+            for (mib, blocks) in [256, 512, 1024, 4096, 16384, 61440].into_iter().zip(of_sizes) {
+                let room = Btrfs.capacity_on(&level, &vec![mib << 20; devices]).unwrap();
+                let found = Predicted { free_bytes: blocks * 4096, inodes: None };
+                assert_eq!(room.predicted.is_off(&found), None, "{devices} {data} {mib}");
+            }
+        }
+        let unequal = Btrfs.capacity_on(&level(&[], &[]), &[1 << 30, 2 << 30]);
+        assert_eq!(unequal, None, "not known");
     }
 
     #[test]

@@ -227,6 +227,55 @@ pub trait FileSystem: Send + Sync {
         self.check_mount(level, &values)
     }
 
+    /// The level with the options whose defaults are others on so many devices written out. Pure.
+    fn level_on(&self, level: &FsLevel, devices: usize) -> FsLevel {
+        let _ = devices;
+        level.clone()
+    }
+
+    /// Whether the level can be had on devices of these sizes, one or several. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn check_devices(&self, level: &FsLevel, sizes_bytes: &[u64]) -> Result<(), IllegalLevel> {
+        match sizes_bytes {
+            [] => self.check(level, None),
+            [one] => self.check(level, Some(*one)),
+            several if self.backing() == Backing::Block => Err(Rule { fs: self.name() }.broken(
+                format!("it lies on one device, and here are {}", several.len()),
+                "name one device, or use btrfs, which takes several",
+            )),
+            several => {
+                self.check(level, Some(several.iter().copied().fold(0, u64::saturating_add)))
+            }
+        }
+    }
+
+    /// As [`FileSystem::mkfs_argv`], on these devices of these sizes; mkfs gets the further ones
+    /// after the first. Pure.
+    fn mkfs_argv_on(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        devices: &[&Path],
+        sizes_bytes: &[u64],
+    ) -> Vec<String> {
+        let level = self.level_on(level, devices.len());
+        let first = devices.first().copied().unwrap_or(Path::new(""));
+        let mut argv =
+            self.mkfs_argv(&level, discard, first, sizes_bytes.first().copied().unwrap_or(0));
+        argv.extend(devices.iter().skip(1).map(|device| device.display().to_string()));
+        argv
+    }
+
+    /// As [`FileSystem::capacity`], on devices of these sizes. Pure.
+    fn capacity_on(&self, level: &FsLevel, sizes_bytes: &[u64]) -> Option<Capacity> {
+        match sizes_bytes {
+            [one] => self.capacity(level, *one),
+            _ => None,
+        }
+    }
+
     /// The command that makes it, every option written out, the program's name first; empty where
     /// there is nothing to make. Pure. The sizes of journals and allocation groups depend on that
     /// of the device.
