@@ -40,9 +40,9 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) -> String {
 #[test]
 fn a_newer_schema() {
     let (_dir, path) = sample();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 12).unwrap();
-    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 12, known: 11, .. }));
-    assert!(text.contains("schema 12, this program knows 11"), "{text}");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 13).unwrap();
+    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 13, known: 12, .. }));
+    assert!(text.contains("schema 13, this program knows 12"), "{text}");
     assert!(text.contains("another --db"), "{text}");
 }
 

@@ -377,8 +377,8 @@ fn what_cannot_be_merged_changes_nothing() {
     let theirs = |name: &str| database(&dir, name, &[&header("bbbb", "b"), &header("cccc", "c")]);
 
     let newer = theirs("newer.db");
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 12).unwrap();
-    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { found: 12, .. }));
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 13).unwrap();
+    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { found: 13, .. }));
     assert!(said.contains("newer.db"), "{said}");
 
     let foreign = dir.path().join("mail.db");

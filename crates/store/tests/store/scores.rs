@@ -404,3 +404,31 @@ fn of_a_file_of_version_9() {
     let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
 }
+
+/// Version 11 knew no several devices; it takes them once it is of a later one.
+#[test]
+fn of_a_file_of_version_11() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    let (_dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let expected = store.scores(run).unwrap();
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, '''several'', ', '') WHERE name = 'contender';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 11;",
+    )
+    .unwrap();
+    let kind = "UPDATE contender SET device = 'several'";
+    assert!(raw.execute(kind, []).is_err(), "it is as version 11 was");
+    drop(raw);
+    assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
+    drop(Store::open(&path).unwrap());
+    let raw = Connection::open(&path).unwrap();
+    raw.execute(kind, []).unwrap();
+    assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
+    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+}
