@@ -15,6 +15,7 @@ mod kind;
 mod null_blk;
 mod real;
 mod served_disk;
+mod several;
 mod vdisk;
 mod zram;
 
@@ -70,12 +71,19 @@ fn availability_with(kind: &str, roots: &Roots, modules: &Path) -> Availability 
     }
 }
 
-/// Claims a target for the level: vets what needs no consent, tells the hooks what is made, makes
-/// it, and holds it.
+/// Claims a target for the level, each device of several: vets what needs no consent, tells the
+/// hooks what is made, makes it, and holds it.
 ///
 /// # Errors
 /// When this machine has no such device, or it cannot be had; nothing is left then.
 pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
+    match level {
+        DeviceLevel::Several { members } => several::claim_each(members, order, claim_one),
+        one => claim_one(one, order),
+    }
+}
+
+fn claim_one(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
     let kind = ready(level)?;
     kind.fits(level)?;
     kind.claim(level, order)
@@ -87,7 +95,7 @@ pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, Targ
 /// # Errors
 /// Those of [`claim`].
 pub fn check(level: &DeviceLevel) -> Result<(), TargetError> {
-    ready(level)?.fits(level)
+    level.parts().iter().try_for_each(|part| ready(part)?.fits(part))
 }
 
 /// The kind of a level, where this machine has it.

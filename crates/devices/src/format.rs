@@ -5,7 +5,7 @@
 
 use crate::TargetError;
 use crate::inventory::{Roots, forget_parts};
-use crate::{cache, fiemap, image, leftovers, reopen};
+use crate::{cache, fiemap, image, leftovers, members, reopen};
 use fsarena_filesystems::{FileSystem, FsError, MountPlan, external};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
@@ -115,12 +115,12 @@ impl Formatted {
             cmd::shell(command, COMMAND_LIMIT)?;
         }
         self.destroyed.store(true, Ordering::Relaxed);
-        if let TargetSpec::Block { device, size_bytes, under: Under::Real { .. }, .. } =
-            &self.target
-        {
-            // Where something still holds it, the next reset says so.
-            let _ = reopen::for_writing(&self.target)
-                .and_then(|held| wipe(&self.target, held, device, *size_bytes));
+        for part in self.target.parts() {
+            if let TargetSpec::Block { device, size_bytes, under: Under::Real { .. }, .. } = &part {
+                // Where something still holds it, the next reset says so.
+                let _ = reopen::for_writing(&part)
+                    .and_then(|held| wipe(&part, held, device, *size_bytes));
+            }
         }
         Ok(())
     }
@@ -134,6 +134,8 @@ impl Formatted {
 impl Drop for Formatted {
     fn drop(&mut self) {
         let _ = self.destroy();
+        // Where it is still mounted it is known for good reason.
+        let _ = members::forget(&self.target);
     }
 }
 
@@ -150,24 +152,27 @@ pub fn format(
     level: &FsLevel,
     discard: Discard,
 ) -> Result<Formatted, TargetError> {
-    let device = target.device();
-    let size_bytes = size_of(target);
-    driver.check(level, size_bytes)?;
+    let sizes = sizes_of(target);
+    driver.check_devices(level, &sizes)?;
     fits(target, driver)?;
     let plan = driver.mount_plan(level, discard, target)?;
     if let TargetSpec::Directory { path } = target {
         leftovers::ours(path)?;
         leftovers::empty_dir(path)?;
     }
-    if let Some(device) = device {
-        let held = reopen::for_writing(target)?;
+    let parts = target.parts();
+    // Of a trial that was killed.
+    members::forget(target)?;
+    for part in &parts {
+        let held = reopen::for_writing(part)?;
         if level.external.is_none() {
-            reopen::nothing_new_on(target, &held)?;
+            reopen::nothing_new_on(part, &held)?;
         }
-        wipe(target, held, device, size_bytes.unwrap_or(0))?;
+        if let Some((device, size_bytes)) = part.device().zip(part.size_bytes()) {
+            wipe(part, held, device, size_bytes)?;
+        }
     }
-    let nowhere = Path::new("");
-    let argv = driver.mkfs_argv(level, discard, device.unwrap_or(nowhere), size_bytes.unwrap_or(0));
+    let argv = driver.mkfs_argv_on(level, discard, &target.devices(), &sizes);
     // Made before mkfs runs: what a failing create has begun, destroy undoes.
     let mut formatted = Formatted {
         target: target.clone(),
@@ -185,21 +190,23 @@ pub fn format(
             formatted.held_by_what_was_made = reopen::recheck_unused(target).is_err();
         }
     }
-    if let (TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. }, true) =
-        (target, discard.is_none())
-    {
-        write_unwritten(target, device, image, *size_bytes)?;
+    for part in parts.iter().filter(|_| discard.is_none()) {
+        if let TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. } =
+            part
+        {
+            write_unwritten(part, device, image, *size_bytes)?;
+        }
     }
     Ok(formatted)
 }
 
-/// Size of what a file system is made on; a directory has none of its own.
-pub(crate) fn size_of(target: &TargetSpec) -> Option<u64> {
+/// Sizes of what a file system is made on, of each device; a directory has none of its own.
+fn sizes_of(target: &TargetSpec) -> Vec<u64> {
     match target {
-        TargetSpec::Block { size_bytes, .. } | TargetSpec::Memory { size_bytes } => {
-            Some(*size_bytes)
+        TargetSpec::Block { .. } => {
+            target.parts().iter().filter_map(TargetSpec::size_bytes).collect()
         }
-        TargetSpec::Directory { .. } => None,
+        other => other.size_bytes().into_iter().collect(),
     }
 }
 

@@ -38,10 +38,15 @@ pub fn release(identity: &DeviceIdentity) -> Result<bool, TargetError> {
 /// # Errors
 /// As [`release`], and when the device is another one than was claimed.
 pub fn release_target(target: &TargetSpec) -> Result<bool, TargetError> {
-    let Some(device) = target.device() else { return Ok(false) };
     recheck_identity(target)?;
-    let number = block_number(device);
-    number.map_or(Ok(false), |number| released(device, number, &Roots::default()))
+    let mut was_frozen = false;
+    for device in target.devices() {
+        if let Some(number) = block_number(device) {
+            // The first one takes the others with it.
+            was_frozen |= released(device, number, &Roots::default())?;
+        }
+    }
+    Ok(was_frozen)
 }
 
 fn released(device: &Path, number: (u32, u32), roots: &Roots) -> Result<bool, TargetError> {

@@ -24,6 +24,7 @@ pub mod leftovers;
 pub mod loopdev;
 pub mod map;
 pub mod mapped;
+pub mod members;
 pub mod mount;
 pub mod mountinfo;
 mod own_fill;

@@ -10,7 +10,7 @@ pub use explain::refused_option;
 
 use crate::TargetError;
 use crate::cache;
-use crate::format::{COMMAND_LIMIT, Formatted, size_of};
+use crate::format::{COMMAND_LIMIT, Formatted};
 use crate::inventory::{ancestors, block_number};
 use crate::mountinfo::{self, MountEntry};
 use crate::reopen;
@@ -180,7 +180,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
         MountPlan::Nothing => Unmount::Nothing,
         MountPlan::Node => {
             let device = reopen::for_writing(formatted.target())?;
-            let set = cache::set_block_size(&device, size_of(formatted.target()).unwrap_or(0));
+            let set = cache::set_block_size(&device, formatted.target().size_bytes().unwrap_or(0));
             let path = formatted.target().device().unwrap_or(Path::new("target"));
             set.map_err(|error| TargetError::io("BLKBSZSET", path, error))?;
             held = Some(device);

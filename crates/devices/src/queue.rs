@@ -82,8 +82,15 @@ pub(crate) fn disk(sys_root: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// The kernel's name of the device of a target, as [`plan`] and [`current`] want it: from its
-/// identity; from its node where it is a loop device of ours, whose node is the kernel's.
+/// As [`name_of`], of each device of a target.
+#[must_use]
+pub fn names_of(target: &TargetSpec) -> Vec<String> {
+    target.parts().iter().filter_map(name_of).collect()
+}
+
+/// The kernel's name of the device of a target (of several the first), as [`plan`] and [`current`]
+/// want it: from its identity; from its node where it is a loop device of ours, whose node is the
+/// kernel's.
 #[must_use]
 pub fn name_of(target: &TargetSpec) -> Option<String> {
     let device = target.device()?;

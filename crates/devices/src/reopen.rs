@@ -27,7 +27,8 @@ const DYING_PAUSE: Duration = Duration::from_millis(250);
 /// Where a guest has the disk of its trial.
 pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
 
-/// The device of the target, open for reading and writing, and held exclusively until it is closed.
+/// The device of a target on one (of several: of a part), open for reading and writing, and held
+/// exclusively until it is closed.
 ///
 /// # Errors
 /// When it has no device, the device is another one than was claimed, or somebody uses it.
@@ -43,21 +44,26 @@ pub(crate) fn for_reading(target: &TargetSpec) -> Result<File, TargetError> {
     held(target, Exclusive::Read)
 }
 
-/// Makes sure that the device is the one that was claimed and that no process uses it, and lets go
+/// Makes sure that each device is the one that was claimed and that no process uses it, and lets go
 /// of it, so that a program can be handed its path. A target without a device needs nothing.
 ///
 /// # Errors
 /// As [`for_writing`].
 pub(crate) fn recheck_unused(target: &TargetSpec) -> Result<(), TargetError> {
-    target.device().map_or(Ok(()), |_| held(target, Exclusive::Read).map(drop))
+    target.parts().iter().try_for_each(|part| held(part, Exclusive::Read).map(drop))
 }
 
-/// Makes sure that the device is the one that was claimed, whoever uses it.
+/// Makes sure that each device is the one that was claimed, whoever uses it.
 ///
 /// # Errors
 /// When it is another one by now.
 pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
-    match target {
+    target.parts().iter().try_for_each(is_the_claimed)
+}
+
+/// The same of one device.
+fn is_the_claimed(part: &TargetSpec) -> Result<(), TargetError> {
+    match part {
         TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. } => {
             leftovers::ours(image)?;
             over_our_image(device, image, block_number(device))?;

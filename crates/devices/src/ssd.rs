@@ -109,7 +109,8 @@ pub enum Doing {
 /// Hears what is being done, often, and may end it.
 pub type Hook<'a> = &'a mut dyn FnMut(Doing) -> ControlFlow<()>;
 
-/// Carries out the policy on the device of the target; `None` where nothing is to be done.
+/// Carries out the policy on each device of the target, one after the other; `None` where
+/// nothing is to be done.
 ///
 /// # Errors
 /// When the target has no device, it is not the claimed one, it knows no discard, a write fails, or
@@ -123,6 +124,21 @@ pub fn apply(
     if policy == SsdPolicy::None {
         return Ok(None);
     }
+    let parts = target.parts();
+    if parts.len() < 2 {
+        return apply_to_one(target, policy, precondition, hook).map(Some);
+    }
+    let each = parts.iter().map(|part| apply_to_one(part, policy, precondition, hook));
+    Ok(Some(Conditioning::Several { devices: each.collect::<Result<_, _>>()? }))
+}
+
+/// The same on one device.
+fn apply_to_one(
+    target: &TargetSpec,
+    policy: SsdPolicy,
+    precondition: &Precondition,
+    hook: Hook<'_>,
+) -> Result<Conditioning, TargetError> {
     let TargetSpec::Block { device, size_bytes, .. } = target else {
         return Err(TargetError::state(
             Path::new("target"),
@@ -132,12 +148,11 @@ pub fn apply(
     };
     let file = reopen::for_writing(target)?;
     reopen::nothing_new_on(target, &file)?;
-    let done = match policy {
-        SsdPolicy::Blkdiscard => discard(&file, device, *size_bytes, hook)?,
+    match policy {
+        SsdPolicy::Blkdiscard => discard(&file, device, *size_bytes, hook),
         _ => Preconditioning { file: &file, device, size_bytes: *size_bytes, plan: precondition }
-            .run(hook)?,
-    };
-    Ok(Some(done))
+            .run(hook),
+    }
 }
 
 fn stopped(device: &Path) -> TargetError {

@@ -9,7 +9,7 @@ use crate::error::StepError;
 use crate::filesystem::{TestedFs, notice};
 use crate::tracing::{Account, Traced, Tracing};
 use fsarena_devices::cache;
-use fsarena_metrics::{Snapshot, Sources, block_stat, delta};
+use fsarena_metrics::{Snapshot, Sources, delta};
 use fsarena_model::account::{AccountRecord, FsLayout};
 use fsarena_model::record::{Notice, PhaseRecord, TrialRecord, Window};
 use fsarena_model::score::WRITTEN;
@@ -96,8 +96,7 @@ impl WriteAccounts {
 
     /// Ends the traces that are under way; `what` comes now.
     fn end_traces(&mut self, fs: &TestedFs<'_>, record: &mut TrialRecord, what: &str) {
-        let written = fs.device_name().and_then(|name| block_stat(&fs.roots, &name).ok());
-        let Some(to_bytes) = written.map(|stat| stat.written_bytes) else { return };
+        let Some(to_bytes) = fs.written_bytes() else { return };
         for index in 0..self.open.len() {
             let account = &mut self.open[index];
             let (phase, tracing) = (account.phase, account.tracing.take());
@@ -131,12 +130,13 @@ impl WriteAccounts {
         record: &mut TrialRecord,
     ) -> Result<(), StepError> {
         let accounts = std::mem::take(&mut self.open);
-        let Some(device) = fs.spec.target.device() else { return Ok(()) };
-        if (accounts.is_empty() && self.traced.is_empty()) || fs.device_name().is_none() {
+        let devices = fs.spec.target.devices();
+        let Some(device) = devices.first() else { return Ok(()) };
+        if (accounts.is_empty() && self.traced.is_empty()) || fs.device_names().is_empty() {
             return Ok(());
         }
         // What a file system in user space left in the cache of the device is part of its work.
-        cache::flush_device(device)?;
+        devices.iter().try_for_each(|device| cache::flush_device(device))?;
         let end = Sources::open(&fs.roots, &fs.watch(None))?.read()?;
         for OpenAccount { phase, before, tracing } in accounts {
             let counters = delta(&before, &end);

@@ -33,15 +33,15 @@ pub(crate) fn run_cycles(
     (sources, before): (&mut Sources, &Snapshot),
     on_quiet: &mut dyn FnMut(u32, &ReadyWorker<'_>),
 ) -> Result<(WorkerSays, CycleEvents), StepError> {
-    let device = fs.device_name();
+    let devices = fs.device_names();
     let mut events = CycleEvents::new(fs.spec.drain.idle_ns);
     let mut counters = before.clone();
     worker.let_go();
     loop {
-        let looked_at = device.as_deref().filter(|_| events.awaits_quiet());
-        let said = worker.hear_within(looked_at.map_or(PATIENCE, |_| LOOK))?;
+        let is_looked_at = !devices.is_empty() && events.awaits_quiet();
+        let said = worker.hear_within(if is_looked_at { LOOK } else { PATIENCE })?;
         // A device that cannot be read does not become quiet; the work will say what is wrong.
-        let activity = looked_at.and_then(|device| fs.activity(device).ok());
+        let activity = is_looked_at.then(|| fs.activity(&devices).ok()).flatten();
         let quiet = activity.and_then(|activity| events.looked(monotonic_ns(), activity));
         match (said, quiet) {
             (None, Some(number)) => on_quiet(number, worker),

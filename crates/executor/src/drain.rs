@@ -74,21 +74,23 @@ impl TestedFs<'_> {
                 Err(settle::FreezeError::Unsupported { .. }) => {}
             }
         }
-        let Some(device) = self.device_name() else {
+        let devices = self.device_names();
+        if devices.is_empty() {
             let reason = match self.driver.backing() {
                 Backing::Elsewhere => "it has no device of its own to be watched",
                 _ => "its device is shared with the rest of the machine",
             };
             return Ok(DrainEnd::NotDrained { reason: reason.to_owned() });
-        };
+        }
         // A server in user space writes through the page cache of the device. Where the device is
         // itself what is worked on, its cache stays, and `durable` has flushed it.
         let is_raw = self.spec.contender.levels.is_raw();
-        if let Some(device) = self.spec.target.device().filter(|_| !is_raw) {
-            cache::flush_device(device)?;
+        if !is_raw {
+            let all = self.spec.target.devices();
+            all.into_iter().try_for_each(cache::flush_device)?;
         }
         let flushed_ns = monotonic_ns().saturating_sub(called_ns);
-        Ok(match self.wait_idle(&device)? {
+        Ok(match self.wait_idle(&devices)? {
             settle::Quiet::Idle { busy_ns } => DrainEnd::Idle { took_ns: flushed_ns + busy_ns },
             settle::Quiet::Capped => DrainEnd::NotDrained {
                 reason: format!(

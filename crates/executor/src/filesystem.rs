@@ -8,7 +8,7 @@ use fsarena_devices::format::{self, Formatted};
 use fsarena_devices::mount::{self, Mounted};
 use fsarena_devices::{cache, settle};
 use fsarena_filesystems::{Backing, Driver};
-use fsarena_metrics::{Roots, Watch, block_stat};
+use fsarena_metrics::{BlockStat, Roots, Watch, block_stat};
 use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
@@ -41,8 +41,9 @@ impl<'a> TestedFs<'a> {
             format::format(&self.spec.target, &*self.driver, &levels.fs, levels.discard)?;
         effective.mkfs_argv = formatted.mkfs_argv().to_vec();
         let mut unread = None;
-        if let Some(device) = self.spec.target.device() {
-            cache::flush_device(device)?;
+        let devices = self.spec.target.devices();
+        devices.iter().try_for_each(|device| cache::flush_device(device))?;
+        if !devices.is_empty() {
             match formatted.features(&*self.driver) {
                 Ok(features) => effective.features = features,
                 Err(error) => unread = Some(notice("features-unread", error.to_string(), None)),
@@ -135,11 +136,13 @@ impl<'a> TestedFs<'a> {
         Ok(work_root(mounted, self.spec))
     }
 
-    /// Kernel name of the device (`loop3`), where there is one of our own.
-    pub(crate) fn device_name(&self) -> Option<String> {
-        let device =
-            self.spec.target.device().filter(|_| self.driver.backing() == Backing::Block)?;
-        device.file_name().map(|name| name.to_string_lossy().into_owned())
+    /// Kernel names of the devices (`loop3`), where there are any of our own.
+    pub(crate) fn device_names(&self) -> Vec<String> {
+        if self.driver.backing() != Backing::Block {
+            return Vec::new();
+        }
+        let names = self.spec.target.devices().into_iter().filter_map(Path::file_name);
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     /// The device that is flushed after syncfs, for `durable`: of a file system that may write
@@ -150,46 +153,63 @@ impl<'a> TestedFs<'a> {
         (self.driver.backing() == Backing::Block && !waits).then(|| device.to_owned())
     }
 
-    /// What `device` has done and is doing.
-    pub(crate) fn activity(&self, device: &str) -> std::io::Result<settle::Activity> {
-        let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
-        let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
-        let completed = stat.reads + stat.writes + others;
-        Ok(settle::Activity { completed, in_flight: stat.in_flight })
+    /// What `devices` have done and are doing, all together.
+    pub(crate) fn activity(&self, devices: &[String]) -> std::io::Result<settle::Activity> {
+        let mut all = settle::Activity { completed: 0, in_flight: 0 };
+        for device in devices {
+            let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
+            let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
+            all.completed += stat.reads + stat.writes + others;
+            all.in_flight += stat.in_flight;
+        }
+        Ok(all)
     }
 
-    /// Waits until `device` is idle, within the limits of the spec.
-    pub(crate) fn wait_idle(&self, device: &str) -> Result<settle::Quiet, StepError> {
-        self.wait_idle_for(device, self.spec.drain.idle_ns)
+    /// Waits until `devices` are idle, within the limits of the spec.
+    pub(crate) fn wait_idle(&self, devices: &[String]) -> Result<settle::Quiet, StepError> {
+        self.wait_idle_for(devices, self.spec.drain.idle_ns)
     }
 
-    /// Waits until `device` was idle for `idle_ns`, as long as the spec allows.
+    /// Waits until all `devices` were idle for `idle_ns`, as long as the spec allows.
     pub(crate) fn wait_idle_for(
         &self,
-        device: &str,
+        devices: &[String],
         idle_ns: u64,
     ) -> Result<settle::Quiet, StepError> {
-        let mut read = || self.activity(device);
+        let mut read = || self.activity(devices);
         settle::wait_idle(&mut read, idle_ns, self.spec.drain.cap_ns)
             .map_err(|error| StepError::new(error.to_string()))
     }
 
-    /// The file on a disk under a loop device, of ours or of the user's: its pages may be cached a
-    /// second time.
-    pub(crate) fn cached_backing(&self) -> Option<&Path> {
-        match &self.spec.target {
+    /// The files on a disk under loop devices, of ours or of the user's: their pages may be cached
+    /// a second time.
+    pub(crate) fn cached_backings(&self) -> Vec<PathBuf> {
+        let backing = |part: &TargetSpec| match part {
             TargetSpec::Block { in_memory: true, .. } => None,
-            target => target.image().or_else(|| target.backing_file()),
-        }
+            part => part.image().or_else(|| part.backing_file()).map(Path::to_owned),
+        };
+        self.spec.target.parts().iter().filter_map(backing).collect()
     }
 
-    /// Bytes that its device has delivered so far.
+    /// Bytes that its devices have delivered so far.
     pub(crate) fn read_bytes(&self) -> Option<u64> {
-        block_stat(&self.roots, &self.device_name()?).ok().map(|stat| stat.read_bytes)
+        self.counted(|stat| stat.read_bytes)
+    }
+
+    /// Bytes that were written to its devices so far.
+    pub(crate) fn written_bytes(&self) -> Option<u64> {
+        self.counted(|stat| stat.written_bytes)
+    }
+
+    /// A counter of all its devices together; absent where there are none, or one cannot be read.
+    fn counted(&self, counter: fn(BlockStat) -> u64) -> Option<u64> {
+        let names = self.device_names();
+        let of_one = |name: &String| block_stat(&self.roots, name).ok().map(counter);
+        names.iter().map(of_one).sum::<Option<u64>>().filter(|_| !names.is_empty())
     }
 
     pub(crate) fn watch(&self, worker_pid: Option<u32>) -> Watch {
-        Watch { device: self.device_name(), worker_pid, ..Watch::default() }
+        Watch { devices: self.device_names(), worker_pid, ..Watch::default() }
     }
 
     /// What the mounted file system tells of its room; nothing where there is none.

@@ -301,7 +301,7 @@ impl Trial<'_> {
         };
         let ground = Ground {
             place: self.fs.driver.backing(),
-            image_is_cached: self.fs.cached_backing().is_some(),
+            image_is_cached: !self.fs.cached_backings().is_empty(),
             source,
         };
         let delivered = delta(&at.before, &at.durable).get("device.read_bytes").copied();

@@ -207,7 +207,14 @@ impl Account {
 impl Tracing {
     fn start(fs: &TestedFs<'_>) -> Result<Self, String> {
         let spec = fs.spec;
-        let name = fs.device_name().ok_or("the file system has no block device of its own")?;
+        let names = fs.device_names();
+        let name = names.first().ok_or("the file system has no block device of its own")?;
+        if names.len() > 1 {
+            let count = names.len();
+            return Err(format!(
+                "the file system lies on {count} devices, and a trace follows one"
+            ));
+        }
         let device = spec.target.device().ok_or("the file system has no block device")?;
         let number = rustix::fs::stat(device).map_err(|e| format!("{}: {e}", device.display()))?;
         let (major, minor) = (rustix::fs::major(number.st_rdev), rustix::fs::minor(number.st_rdev));
@@ -219,7 +226,7 @@ impl Tracing {
         let _ = tracefs.remove_instance(&spec.name);
         let session = Session::start(&tracefs, &spec.name, device, bytes);
         let session = session.map_err(|error| error.to_string())?;
-        let stat = block_stat(&fs.roots, &name).map_err(|error| error.to_string())?;
+        let stat = block_stat(&fs.roots, name).map_err(|error| error.to_string())?;
         Ok(Self {
             session,
             from_bytes: stat.written_bytes,

@@ -204,7 +204,10 @@ impl Trial<'_> {
         {
             cache::sync_device(device)?;
         }
-        let Some(device) = self.fs.device_name() else { return Ok(()) };
+        let devices = self.fs.device_names();
+        if devices.is_empty() {
+            return Ok(());
+        }
         if self.fs.driver.freezes() {
             match settle::freeze_thaw(&root) {
                 Ok(_) => return Ok(()),
@@ -215,16 +218,16 @@ impl Trial<'_> {
                 Err(settle::FreezeError::Unsupported { .. }) => {}
             }
         }
-        let quiet = self.fs.wait_idle(&device)?;
-        self.note_busy(&device, quiet);
+        let quiet = self.fs.wait_idle(&devices)?;
+        self.note_busy(&devices, quiet);
         Ok(())
     }
 
-    fn note_busy(&mut self, device: &str, quiet: settle::Quiet) {
+    fn note_busy(&mut self, devices: &[String], quiet: settle::Quiet) {
         if quiet == settle::Quiet::Capped {
             self.notice(
                 "not-settled",
-                format!("{device} was not idle before a phase began"),
+                format!("{} was not idle before a phase began", devices.join(" or ")),
                 Some("end what else uses the device".to_owned()),
             );
         }
@@ -243,18 +246,19 @@ impl Trial<'_> {
         }
         self.unmount()?;
         let mut proof = ColdProof::default();
-        if let Some(device) = self.spec.target.device() {
-            let backing = self.fs.cached_backing();
+        let devices = self.spec.target.devices();
+        if !devices.is_empty() {
+            let backings = self.fs.cached_backings();
             let (began, mut pause) = (Instant::now(), CHILL_PAUSE);
             loop {
-                cache::flush_device(device)?;
-                if let Some(backing) = backing {
-                    cache::evict_file(backing)?;
-                }
+                devices.iter().try_for_each(|device| cache::flush_device(device))?;
+                backings.iter().try_for_each(|backing| cache::evict_file(backing))?;
                 cache::drop_caches()?;
-                proof.device_resident_pages = self.resident_pages(device);
+                let pages = devices.iter().map(|device| self.resident_pages(device));
+                proof.device_resident_pages = pages.sum();
+                let pages = backings.iter().map(|path| cache::resident_pages(path).ok());
                 proof.backing_resident_pages =
-                    backing.and_then(|path| cache::resident_pages(path).ok());
+                    pages.sum::<Option<u64>>().filter(|_| !backings.is_empty());
                 let pages = [proof.device_resident_pages, proof.backing_resident_pages];
                 let is_cold = pages.iter().flatten().all(|pages| *pages == 0);
                 if is_cold || began.elapsed() >= CHILL_LIMIT {
@@ -266,9 +270,10 @@ impl Trial<'_> {
             proof.source_resident_pages =
                 SourceFiles { spec: self.spec, stop: self.stop }.chill()?;
         }
-        if let Some(device) = self.fs.device_name() {
-            let quiet = self.fs.wait_idle_for(&device, settle::UNMOUNTED_IDLE_NS)?;
-            self.note_busy(&device, quiet);
+        let devices = self.fs.device_names();
+        if !devices.is_empty() {
+            let quiet = self.fs.wait_idle_for(&devices, settle::UNMOUNTED_IDLE_NS)?;
+            self.note_busy(&devices, quiet);
         }
         let before = self.fs.read_bytes();
         self.mount()?;

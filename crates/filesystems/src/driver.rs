@@ -316,11 +316,13 @@ pub trait FileSystem: Send + Sync {
     ) -> Result<MountPlan, FsError> {
         let fstype = self.kernel_type().unwrap_or(self.name()).to_owned();
         Ok(match target {
-            TargetSpec::Block { device, size_bytes, .. } => MountPlan::Kernel {
-                fstype,
-                source: device.display().to_string(),
-                options: self.mount_options(level, discard, Some(*size_bytes)),
-            },
+            TargetSpec::Block { device, size_bytes, .. } => {
+                let mut options = self.mount_options(level, discard, Some(*size_bytes));
+                // The kernel has to know each: mount by the first alone finds those that it knows.
+                let further = target.devices().into_iter().skip(1);
+                options.extend(further.map(|device| format!("device={}", device.display())));
+                MountPlan::Kernel { fstype, source: device.display().to_string(), options }
+            }
             TargetSpec::Memory { size_bytes } => MountPlan::Kernel {
                 source: "fsarena".to_owned(),
                 fstype,

@@ -19,6 +19,8 @@ const MS_NS: u64 = 1_000_000;
 const WRAP: Decrease = Decrease::WrapsAt((1 << 32) * MS_NS);
 /// Values on the line.
 const FIELDS: usize = 17;
+/// Which of them is the time with something under way.
+const BUSY: usize = 9;
 /// Values that every kernel prints.
 const FIELDS_MIN: usize = 11;
 
@@ -96,26 +98,47 @@ pub fn block_stat(roots: &Roots, device: &str) -> Result<BlockStat, MetricError>
     })
 }
 
-struct Device(ReadFile);
+/// The devices that are watched.
+struct Devices(Vec<ReadFile>);
 
 fn open(roots: &Roots, watch: &Watch) -> Opened {
-    let Some(device) = &watch.device else { return Ok(Box::new(Device(ReadFile::unwatched()))) };
-    let directory = directory(roots, device);
-    if counting_is_off(&directory) {
-        // Zeros that are no counts would look like a device that was not used.
-        return Ok(Box::new(Device(ReadFile::unwatched())));
+    let directories: Vec<PathBuf> =
+        watch.devices.iter().map(|device| directory(roots, device)).collect();
+    // Zeros that are no counts would look like a device that was not used, and a sum without one
+    // of its devices like a smaller one.
+    if directories.is_empty() || directories.iter().any(|directory| counting_is_off(directory)) {
+        return Ok(Box::new(Devices(vec![ReadFile::unwatched()])));
     }
-    Ok(Box::new(Device(ReadFile::open(directory.join("stat"), Records::One)?)))
+    let file = |directory: PathBuf| ReadFile::open(directory.join("stat"), Records::One);
+    Ok(Box::new(Devices(directories.into_iter().map(file).collect::<Result<_, _>>()?)))
 }
 
-impl Source for Device {
+impl Source for Devices {
     fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError> {
-        self.0.parse(|bytes| parse(bytes, values)).map(drop)
+        if let [one] = &mut self.0[..] {
+            return one.parse(|bytes| parse(bytes, values)).map(drop);
+        }
+        let mut sum = Some([Some(0_u64); FIELDS]);
+        for file in &mut self.0 {
+            let mut one = [None; FIELDS];
+            let is_there = file.parse(|bytes| parse(bytes, &mut one))?;
+            sum = sum.filter(|_| is_there).map(|sum| added(sum, one));
+        }
+        let Some(mut sum) = sum else { return Ok(()) };
+        // Times in which something was under way on each overlap: their sum is no time.
+        sum[BUSY] = None;
+        values.copy_from_slice(&sum);
+        Ok(())
     }
 
     fn files(&mut self) -> Vec<&mut ReadFile> {
-        vec![&mut self.0]
+        self.0.iter_mut().collect()
     }
+}
+
+/// The values of two devices together; what one of them has not is missing.
+fn added(sum: [Option<u64>; FIELDS], one: [Option<u64>; FIELDS]) -> [Option<u64>; FIELDS] {
+    std::array::from_fn(|index| sum[index].zip(one[index]).map(|(a, b)| a.saturating_add(b)))
 }
 
 /// Directory of a disk, or of a partition. sysfs writes `!` for the `/` in names like `cciss/c0d0`.

@@ -93,8 +93,9 @@ impl Default for Roots {
 /// What to watch beyond the whole machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Watch {
-    /// Kernel name of a block device, such as `loop0`; without it `device.*` is missing.
-    pub device: Option<String>,
+    /// Kernel names of block devices, such as `loop0`: `device.*` is the sum over them, without
+    /// `device.busy_ns` where they are several. Without any `device.*` is missing.
+    pub devices: Vec<String>,
     /// Directory of a memory cgroup (v1 or v2); without it `cgroup.*` is missing.
     pub memory_cgroup: Option<PathBuf>,
     /// A process; without it, and after its end, `worker.*` is missing.

@@ -9,9 +9,11 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn reading_and_keeping_samples_allocates_nothing() {
-    let device = std::fs::read_dir("/sys/block").ok().and_then(|mut disks| disks.next());
+    let disks = std::fs::read_dir("/sys/block").into_iter().flatten().take(2);
     let watch = Watch {
-        device: device.map(|disk| disk.unwrap().file_name().to_string_lossy().into_owned()),
+        devices: disks
+            .map(|disk| disk.unwrap().file_name().to_string_lossy().into_owned())
+            .collect(),
         memory_cgroup: None,
         worker_pid: Some(std::process::id()),
         network: true,

@@ -255,6 +255,11 @@ pub enum DeviceLevel {
         /// The user's directory; the work goes into a directory of ours below it.
         path: PathBuf,
     },
+    /// Several devices, for a file system that takes more than one.
+    Several {
+        /// 2 to 8 devices in the order in which mkfs gets them: each `Loop`, `Ram` or `Block`.
+        members: Vec<DeviceLevel>,
+    },
     /// Where another program measured, of whose records the RUN was made, or a device that was only
     /// watched; it cannot be run here.
     Elsewhere {
@@ -264,6 +269,11 @@ pub enum DeviceLevel {
         what: String,
     },
 }
+
+/// Fewest devices of [`DeviceLevel::Several`].
+pub const SEVERAL_LEAST: usize = 2;
+/// Most devices of [`DeviceLevel::Several`].
+pub const SEVERAL_MOST: usize = 8;
 
 /// What stands as the program where a device was watched, and nothing was measured.
 pub const WATCH: &str = "fsarena watch";
@@ -287,10 +297,35 @@ impl DeviceLevel {
         matches!(self, Self::Virtual { .. } | Self::Vdisk { .. })
     }
 
-    /// Size of the device in bytes, where it has one of its own.
+    /// Each device of it: of one device that alone.
+    #[must_use]
+    pub fn parts(&self) -> &[DeviceLevel] {
+        match self {
+            Self::Several { members } => members,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Sizes of its devices, bytes; nothing where it has none of its own.
+    #[must_use]
+    pub fn sizes_bytes(&self) -> Vec<u64> {
+        self.parts().iter().filter_map(Self::size_bytes).collect()
+    }
+
+    /// Whether it can be one of several devices.
+    #[must_use]
+    pub fn can_be_member(&self) -> bool {
+        matches!(self, Self::Loop { .. } | Self::Ram { .. } | Self::Block { .. })
+    }
+
+    /// Size of the device in bytes, where it has one of its own; the sum of several.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
+            Self::Several { members } => members
+                .iter()
+                .map(Self::size_bytes)
+                .try_fold(0_u64, |sum, size| Some(sum.saturating_add(size?))),
             Self::Loop { size_bytes }
             | Self::Ram { size_bytes }
             | Self::Zram { size_bytes }
@@ -305,7 +340,8 @@ impl DeviceLevel {
 }
 
 impl DeviceLevel {
-    /// As it is written in an experiment or after `--on`: `loop:2G`, `/dev/sdb`.
+    /// As it is written in an experiment or after `--on`: `loop:2G`, `/dev/sdb`; of several
+    /// devices `loop:2G*2`, `/dev/sdb+/dev/sdc`.
     #[must_use]
     pub fn written(&self) -> String {
         match self {
@@ -327,9 +363,28 @@ impl DeviceLevel {
                 format!("virtual:{size}:model={model}{kernel}{price}")
             }
             Self::Block { path, .. } | Self::Directory { path } => path.display().to_string(),
+            Self::Several { members } => {
+                let alike = |(text, count): (String, usize)| match count {
+                    1 => text,
+                    count => format!("{text}*{count}"),
+                };
+                counted(members, Self::written).into_iter().map(alike).collect::<Vec<_>>().join("+")
+            }
             Self::Elsewhere { .. } => self.to_string(),
         }
     }
+}
+
+/// The texts of devices, those that follow one another and are the same counted as one.
+fn counted(members: &[DeviceLevel], text: impl Fn(&DeviceLevel) -> String) -> Vec<(String, usize)> {
+    let mut all: Vec<(String, usize)> = Vec::new();
+    for text in members.iter().map(text) {
+        match all.last_mut() {
+            Some((known, count)) if *known == text => *count += 1,
+            _ => all.push((text, 1)),
+        }
+    }
+    all
 }
 
 /// What tells devices apart, in the order of `all`: of modelled ones the model, and size, kernel
@@ -406,6 +461,14 @@ impl fmt::Display for DeviceLevel {
                 }
             }
             Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
+            Self::Several { members } => {
+                let alike = |(text, count): (String, usize)| match count {
+                    1 => text,
+                    count => format!("{count} × {text}"),
+                };
+                let all = counted(members, Self::to_string).into_iter().map(alike);
+                f.write_str(&all.collect::<Vec<_>>().join(" + "))
+            }
             Self::Elsewhere { program, what } => write!(f, "{what}, measured by {program}"),
         }
     }
@@ -567,6 +630,29 @@ mod tests {
         assert_eq!(labels(std::slice::from_ref(&native)), ["hdd-2003"]);
         let beside = DeviceLevel::Loop { size_bytes: 4 << 30 };
         assert_eq!(labels(&[native, beside]), ["hdd-2003", "loop:4G"]);
+    }
+
+    #[test]
+    fn several_devices_have_one_text_and_the_sum_of_their_sizes() {
+        let image = |size_bytes| DeviceLevel::Loop { size_bytes };
+        let disk = DeviceLevel::Block { path: "/dev/sdb".into(), size_bytes: 1 << 40 };
+        let members = vec![image(1 << 30), image(1 << 30), image(2 << 30), disk.clone()];
+        let several = DeviceLevel::Several { members };
+        assert_eq!(several.kind(), "several");
+        assert_eq!(several.size_bytes(), Some((4 << 30) + (1 << 40)));
+        assert_eq!(several.written(), "loop:1G*2+loop:2G+/dev/sdb");
+        assert_eq!(several.to_string(), "2 × loop of 1 GiB + loop of 2 GiB + /dev/sdb");
+        assert_eq!(several.parts().len(), 4);
+        assert_eq!(disk.parts(), std::slice::from_ref(&disk));
+        let json = serde_json::to_string(&several).unwrap();
+        assert!(json.starts_with(r#"{"kind":"several","members":[{"kind":"loop","#), "{json}");
+        assert_eq!(serde_json::from_str::<DeviceLevel>(&json).unwrap(), several);
+        // The order of the devices is that of mkfs, and so part of what the contender is.
+        let id =
+            |device| ContenderId::from_levels(&Levels::plain(FsLevel::plain("btrfs"), device), 1);
+        let turned = DeviceLevel::Several { members: vec![image(2 << 30), image(1 << 30)] };
+        let plain = DeviceLevel::Several { members: vec![image(1 << 30), image(2 << 30)] };
+        assert_ne!(id(turned), id(plain));
     }
 
     #[test]

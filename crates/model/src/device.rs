@@ -135,11 +135,27 @@ pub enum Conditioning {
         /// Length of all rounds.
         rounds_ns: u64,
     },
+    /// Each of several devices, in their order.
+    Several {
+        /// What was done to each.
+        devices: Vec<Conditioning>,
+    },
     /// Could not be done; says why.
     NotDone {
         /// Why.
         reason: String,
     },
+}
+
+impl Conditioning {
+    /// What was done to each device: of one device that alone.
+    #[must_use]
+    pub fn parts(&self) -> &[Conditioning] {
+        match self {
+            Self::Several { devices } => devices,
+            one => std::slice::from_ref(one),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Limits are far beyond what can be planned ([`check`] names them in its errors), so that only
 //! what no program of ours has written is refused. Whether a plan makes sense is not asked here.
 
-use crate::contender::Contender;
+use crate::contender::{Contender, DeviceLevel, SEVERAL_LEAST, SEVERAL_MOST};
 use crate::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
 use crate::parameter::Parameter;
 use crate::phase::{Phase, Workload};
@@ -175,6 +175,17 @@ fn contender(field: &str, one: &Contender) -> Result<(), BrokenRule> {
     short(format!("{field}.label"), &one.label)?;
     let levels = &one.levels;
     short(format!("{field}.levels.fs.name"), &levels.fs.name)?;
+    if let DeviceLevel::Several { members } = &levels.device {
+        let count = members.len();
+        if !(SEVERAL_LEAST..=SEVERAL_MOST).contains(&count) {
+            let what = format!("are {count}, and can be {SEVERAL_LEAST} to {SEVERAL_MOST}");
+            return Err(broken(format!("{field}.levels.device.members"), what));
+        }
+        if let Some(other) = members.iter().find(|member| !member.can_be_member()) {
+            let what = format!("have a {}, and can be loop, ram and block", other.kind());
+            return Err(broken(format!("{field}.levels.device.members"), what));
+        }
+    }
     let bytes = [
         ("device.size_bytes", levels.device.size_bytes()),
         ("memory_bytes", levels.memory_bytes),

@@ -156,11 +156,15 @@ impl RunPlan {
     pub fn block_paths(&self) -> Vec<&Path> {
         let mut paths = Vec::new();
         for (index, contender) in self.contenders.iter().enumerate() {
-            if let DeviceLevel::Block { path, .. } = &contender.levels.device
-                && !paths.contains(&path.as_path())
-                && self.schedule.iter().any(|slot| slot.contender == index)
-            {
-                paths.push(path.as_path());
+            if self.schedule.iter().all(|slot| slot.contender != index) {
+                continue;
+            }
+            for part in contender.levels.device.parts() {
+                if let DeviceLevel::Block { path, .. } = part
+                    && !paths.contains(&path.as_path())
+                {
+                    paths.push(path.as_path());
+                }
             }
         }
         paths

@@ -136,19 +136,23 @@ impl TrialKey {
 }
 
 /// A claimed target.
+#[expect(clippy::large_enum_variant, reason = "there is one in a trial")]
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum TargetSpec {
-    /// A block device.
+    /// A block device, or several.
     Block {
-        /// `/dev/loop3`, `/dev/zram1`, `/dev/sdb`.
+        /// `/dev/loop3`, `/dev/zram1`, `/dev/sdb`; of several the first.
         device: PathBuf,
-        /// Its size.
+        /// Its size; of several that of the first alone: see [`TargetSpec::size_bytes`].
         size_bytes: u64,
         /// Whether it lies in memory (then nothing here is about a disk).
         in_memory: bool,
         /// What it is, and how to make sure that it still is.
         under: Under,
+        /// The further devices of a file system on several, each a block device without members.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        members: Vec<TargetSpec>,
     },
     /// Memory alone: a file system without a device.
     Memory {
@@ -216,12 +220,48 @@ pub enum Under {
 }
 
 impl TargetSpec {
-    /// The block device, where there is one.
+    /// The block device, where there is one; of several the first.
     #[must_use]
     pub fn device(&self) -> Option<&Path> {
         match self {
             Self::Block { device, .. } => Some(device),
             Self::Memory { .. } | Self::Directory { .. } => None,
+        }
+    }
+
+    /// Each device of the target as a target of its own, the first one first; nothing where there
+    /// is none.
+    #[must_use]
+    pub fn parts(&self) -> Vec<TargetSpec> {
+        let Self::Block { members, .. } = self else { return Vec::new() };
+        let mut first = self.clone();
+        if let Self::Block { members, .. } = &mut first {
+            members.clear();
+        }
+        [vec![first], members.clone()].concat()
+    }
+
+    /// Each of its block devices, the first one first.
+    #[must_use]
+    pub fn devices(&self) -> Vec<&Path> {
+        let members = match self {
+            Self::Block { members, .. } => &members[..],
+            _ => &[],
+        };
+        self.device().into_iter().chain(members.iter().filter_map(Self::device)).collect()
+    }
+
+    /// Size of what a file system is made on, the sum of several devices; a directory has none of
+    /// its own.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Block { size_bytes, members, .. } => {
+                let sizes = members.iter().filter_map(Self::size_bytes);
+                Some(sizes.fold(*size_bytes, u64::saturating_add))
+            }
+            Self::Memory { size_bytes } => Some(*size_bytes),
+            Self::Directory { .. } => None,
         }
     }
 
@@ -231,7 +271,7 @@ impl TargetSpec {
         matches!(self, Self::Block { under: Under::Guest { .. }, .. })
     }
 
-    /// The image under a loop device of ours.
+    /// The image under a loop device of ours; of several devices that of the first.
     #[must_use]
     pub fn image(&self) -> Option<&Path> {
         match self {
@@ -240,7 +280,7 @@ impl TargetSpec {
         }
     }
 
-    /// What identifies a device that is not a loop device of ours.
+    /// What identifies a device that is not a loop device of ours; of several the first.
     #[must_use]
     pub fn identity(&self) -> Option<&DeviceIdentity> {
         match self {
@@ -255,7 +295,7 @@ impl TargetSpec {
         }
     }
 
-    /// The file under a loop device of the user's.
+    /// The file under a loop device of the user's; of several devices that of the first.
     #[must_use]
     pub fn backing_file(&self) -> Option<&Path> {
         match self {

@@ -74,7 +74,7 @@ pub(crate) fn too_small(
         let larger = enough(device, inodes, needs.inodes);
         let remedy = match ratio(&levels.fs, device, needs.inodes, rules) {
             Some(ratio) => format!("say mkfs.inode_ratio={ratio}, use {less}, or {larger} or more"),
-            None => format!("use a device of {larger} or more, or {less}"),
+            None => format!("use {} of {larger} or more, or {less}", a_device(levels)),
         };
         return Some((what, remedy));
     }
@@ -87,8 +87,13 @@ pub(crate) fn too_small(
             size_text(capacity.unit_bytes)
         );
         let larger = enough(device, free, needs.bytes);
-        (what, format!("use a device of {larger} or more, or {less}"))
+        (what, format!("use {} of {larger} or more, or {less}", a_device(levels)))
     })
+}
+
+/// What is to be larger; the size that follows is that of all devices together.
+fn a_device(levels: &Levels) -> &'static str {
+    if levels.device.parts().len() > 1 { "devices with a sum" } else { "a device" }
 }
 
 /// Whether there is too little room, or there are too few inodes.
@@ -162,8 +167,9 @@ fn ratio(fs: &FsLevel, device: u64, inodes: u64, rules: &dyn Rules) -> Option<u6
     let ratio = if ratio == 0 { return None } else { 1 << ratio.ilog2() };
     let mut changed = fs.clone();
     changed.mkfs.insert("inode_ratio".to_owned(), u64::to_string(&ratio));
-    rules.check(&changed, &DeviceLevel::Loop { size_bytes: device }).ok()?;
-    let capacity = rules.capacity(&changed, device)?;
+    let device = DeviceLevel::Loop { size_bytes: device };
+    rules.check(&changed, &device).ok()?;
+    let capacity = rules.capacity(&changed, &device)?;
     (capacity.predicted.inodes? >= inodes).then_some(ratio)
 }
 

@@ -137,7 +137,7 @@ fn obstacle(
     let own = workload.source.as_ref().is_some_and(|s| matches!(s.origin, Origin::Own { .. }));
     let less = if own { "a smaller part of your data" } else { "--scale below 1" };
     let size = device.size_bytes();
-    let capacity = size.and_then(|size| rules.capacity(&levels.fs, size));
+    let capacity = size.and_then(|_| rules.capacity(&levels.fs, device));
     if let Some(capacity) = capacity.filter(|_| workload.fio.is_none()) {
         if let Some((what, remedy)) = too_small(workload, levels, &capacity, less, rules) {
             return Some(Obstacle { reason: format!("{what}; {remedy}"), what, remedy });

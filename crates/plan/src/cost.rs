@@ -109,8 +109,8 @@ pub struct OpCost {
 
 /// What file systems lay on when their costs were measured: kinds of device by the names that
 /// records have for them ([`DeviceLevel::kind`]).
-pub const DEVICE_KINDS: [&str; 7] =
-    ["loop", "ram", "zram", "brd", "null-blk", "block", "directory"];
+pub const DEVICE_KINDS: [&str; 8] =
+    ["loop", "ram", "zram", "brd", "null-blk", "block", "several", "directory"];
 
 /// What is known of costs before the run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -174,7 +174,7 @@ pub struct ImageCost {
     /// Whether its contenders discard, in their file systems or before mkfs: those that do have an
     /// image of their own.
     pub discard: Discard,
-    /// Its size.
+    /// Its size; of several devices the sum of their images.
     pub size_bytes: u64,
     /// Whether it is in memory.
     pub in_memory: bool,
@@ -341,7 +341,7 @@ fn phase_cost(
 
 /// Whether what is written stays in memory.
 fn is_memory(levels: &Levels) -> bool {
-    let device = match levels.device {
+    let device = |device: &DeviceLevel| match device {
         DeviceLevel::Ram { .. }
         | DeviceLevel::Zram { .. }
         | DeviceLevel::Brd { .. }
@@ -351,9 +351,10 @@ fn is_memory(levels: &Levels) -> bool {
         | DeviceLevel::Virtual { .. }
         | DeviceLevel::Block { .. }
         | DeviceLevel::Directory { .. }
+        | DeviceLevel::Several { .. }
         | DeviceLevel::Elsewhere { .. } => false,
     };
-    device || levels.is_in_memory()
+    levels.device.parts().iter().all(device) || levels.is_in_memory()
 }
 
 fn row(
@@ -432,27 +433,35 @@ fn has_holes(levels: &Levels) -> bool {
 }
 
 fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost> {
-    let mut images: BTreeMap<(String, bool), ImageCost> = BTreeMap::new();
+    let mut images: BTreeMap<(String, bool, bool), ImageCost> = BTreeMap::new();
     for row in rows {
         let levels = &plan.contenders[row.contender].levels;
-        let (DeviceLevel::Loop { size_bytes } | DeviceLevel::Ram { size_bytes }) = levels.device
-        else {
-            continue;
-        };
         if !levels.has_own_device() {
             continue;
         }
         let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
         let device = levels.device.written();
         let discard = if has_holes(levels) { Discard::On } else { Discard::None };
-        images.entry((device.clone(), discard == Discard::On)).or_insert(ImageCost {
-            device,
-            discard,
-            size_bytes,
-            in_memory: matches!(levels.device, DeviceLevel::Ram { .. }),
-            write_ns: whole(size_bytes as f64 * ns_per_byte),
-            source,
-        });
+        for in_memory in [false, true] {
+            let of_part = |part: &DeviceLevel| match part {
+                DeviceLevel::Loop { size_bytes } if !in_memory => *size_bytes,
+                DeviceLevel::Ram { size_bytes } if in_memory => *size_bytes,
+                _ => 0,
+            };
+            let size_bytes = levels.device.parts().iter().map(of_part).fold(0, u64::saturating_add);
+            if size_bytes == 0 {
+                continue;
+            }
+            let key = (device.clone(), discard == Discard::On, in_memory);
+            images.entry(key).or_insert(ImageCost {
+                device: device.clone(),
+                discard,
+                size_bytes,
+                in_memory,
+                write_ns: whole(size_bytes as f64 * ns_per_byte),
+                source,
+            });
+        }
     }
     images.into_values().collect()
 }

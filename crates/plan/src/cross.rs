@@ -252,6 +252,14 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
             "\"directory\" works in a directory, not on {text}: give it one, such as /var/tmp"
         ));
     }
+    if let Some(part) = levels.device.parts().iter().find(|part| is_directory(part))
+        && !directory
+    {
+        return Legality::Forbidden(format!(
+            "{} is no block device here; `fsarena devices` lists those that are",
+            part.written()
+        ));
+    }
     let target = target(levels);
     match factor::all().into_iter().find_map(|factor| factor.illegal(&target)) {
         Some(Illegal::LeftOut(reason)) => return Legality::LeftOut(reason),

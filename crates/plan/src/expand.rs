@@ -177,27 +177,50 @@ fn find_devices(experiment: &mut Experiment, rules: &dyn Rules) -> Result<(), Pl
                 }
             }
         }
-        let DeviceLevel::Directory { path } = &device.value else { continue };
-        let Some(size) = rules.block_device_bytes(path) else { continue };
-        let size_bytes = size.map_err(|reason| {
-            PlanError::new(&device.place, format!("{} cannot be used", path.display()), reason)
-        })?;
-        if no_fs {
+        let place = device.place.clone();
+        let needs_fs = || {
             let remedy = "name them: fs = [\"ext4\", \"xfs\"], or --fs ext4,xfs";
-            return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
+            PlanError::new(&place, "this device needs file systems", remedy)
+        };
+        let parts = match &mut device.value {
+            DeviceLevel::Several { .. } if no_fs => return Err(needs_fs()),
+            DeviceLevel::Several { members } => &mut members[..],
+            one => std::slice::from_mut(one),
+        };
+        for part in parts {
+            let DeviceLevel::Directory { path } = &*part else { continue };
+            let Some(size) = rules.block_device_bytes(path) else { continue };
+            let size_bytes = size.map_err(|reason| {
+                PlanError::new(&place, format!("{} cannot be used", path.display()), reason)
+            })?;
+            if no_fs {
+                return Err(needs_fs());
+            }
+            *part = DeviceLevel::Block { path: path.clone(), size_bytes };
         }
-        device.value = DeviceLevel::Block { path: path.clone(), size_bytes };
     }
     each_once(&experiment.factors.device)
 }
 
-/// Refuses two devices that name the same kernel in two ways.
+/// Refuses two devices that name the same kernel in two ways, or have one device of the user's.
 fn each_once(devices: &[At<DeviceLevel>]) -> Result<(), PlanError> {
     for (at, device) in devices.iter().enumerate() {
         if device.value.is_virtual() && devices[..at].iter().any(|it| it.value == device.value) {
             let what =
                 format!("{} is there twice: both kernels are the same", device.value.written());
             return Err(PlanError::new(&device.place, what, "keep one of them"));
+        }
+        let path_of = |part: &DeviceLevel| match part {
+            DeviceLevel::Block { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        let earlier: Vec<_> =
+            devices[..at].iter().flat_map(|it| it.value.parts()).filter_map(path_of).collect();
+        let mut own = device.value.parts().iter().filter_map(path_of);
+        if let Some(path) = own.find(|path| earlier.contains(path)) {
+            let what = format!("{} is there in two levels of the device", path.display());
+            let remedy = "a RUN has a device of yours once: make it two RUNs";
+            return Err(PlanError::new(&device.place, what, remedy));
         }
     }
     Ok(())

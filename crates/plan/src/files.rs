@@ -104,9 +104,9 @@ pub trait Rules {
     fn free_bytes(&self, _directory: &Path) -> Option<u64> {
         None
     }
-    /// Room on a file system of these options on a device of this size, and how it is handed out;
-    /// absent where it is not known: then a rule of thumb holds.
-    fn capacity(&self, _fs: &FsLevel, _device_bytes: u64) -> Option<Capacity> {
+    /// Room on a file system of these options on this device, and how it is handed out; absent
+    /// where it is not known: then a rule of thumb holds.
+    fn capacity(&self, _fs: &FsLevel, _device: &DeviceLevel) -> Option<Capacity> {
         None
     }
 }

@@ -75,6 +75,7 @@ pub use safety::{NOTHING_PROMISED, crash_runs_s, crash_workload};
 pub use schema::experiment_schema;
 pub use stand_in::with_stand_ins;
 pub use steps::steps;
+pub use text::members;
 pub use verdict::settle_rule;
 pub use workload::{at_scale, shown_title};
 pub use write::to_toml;

@@ -4,7 +4,7 @@
 //! from.
 
 use crate::error::{At, PlanError, Span};
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{DeviceLevel, SEVERAL_LEAST, SEVERAL_MOST};
 use fsarena_model::factor::{Factor, LevelError};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use fsarena_model::verdict::Rule;
@@ -157,9 +157,87 @@ const MADE: [(&str, OfSize); 5] = [
     ("null_blk", |size_bytes| DeviceLevel::NullBlk { size_bytes }),
 ];
 
+/// A device, or several with `+` between them; `loop:SIZE*N` are N of one size.
+pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
+    match members(text) {
+        Some(texts) => several(text, &texts, place),
+        None => one_device(text, place),
+    }
+}
+
+/// The kinds of device that can be one of several.
+const MEMBERS: &str = "loop:SIZE, ram:SIZE and /dev/NAME";
+
+/// The texts of several devices, those of `loop:SIZE*N` as they are; absent where it is one device.
+/// A `+` is part of a path, unless a device follows it and the path is one below `/dev`.
+#[must_use]
+pub fn members(text: &str) -> Option<Vec<&str>> {
+    let is_made = |text: &str| {
+        let kind = text.split_once(':').map_or("", |(kind, _)| kind);
+        MADE.iter().any(|(known, _)| *known == kind)
+    };
+    let is_any = |text: &str| {
+        let modelled = MODELLED.iter().any(|kind| text.starts_with(&format!("{kind}:")));
+        is_made(text) || modelled || text.starts_with("/dev/")
+    };
+    if !is_any(text) {
+        return None;
+    }
+    let mut texts = Vec::new();
+    let (mut start, mut search) = (0, 0);
+    while let Some(found) = text[search..].find('+') {
+        let at = search + found;
+        search = at + 1;
+        let ends = is_made(text[start..].trim_start()) || is_any(text[search..].trim_start());
+        if ends {
+            texts.push(text[start..at].trim());
+            start = search;
+        }
+    }
+    texts.push(text[start..].trim());
+    let is_repeated = |text: &&str| is_made(text) && text.contains('*');
+    (texts.len() > 1 || texts.iter().any(is_repeated)).then_some(texts)
+}
+
+/// Several devices.
+fn several(text: &str, texts: &[&str], place: &Span) -> Result<DeviceLevel, PlanError> {
+    let refuse = |what: String, remedy: String| Err(PlanError::new(place, what, remedy));
+    let mut members = Vec::new();
+    for part in texts {
+        if part.is_empty() {
+            let what = format!("{text:?} has an empty element");
+            return refuse(what, "write the devices with one + between them".to_owned());
+        }
+        let (one, times) = match part.split_once('*').filter(|_| !part.starts_with('/')) {
+            Some((one, times)) => (one, times.trim().parse::<usize>().ok()),
+            None => (*part, Some(1)),
+        };
+        let Some(times) = times.filter(|times| (1..=SEVERAL_MOST).contains(times)) else {
+            let what = format!("{part:?}: there is no such number of devices");
+            return refuse(what, format!("write it like {one}*2, up to {SEVERAL_MOST} devices"));
+        };
+        let level = one_device(one, place)?;
+        if !(level.can_be_member() || names_a_device(&level)) {
+            let what = format!("{one:?} cannot be one of several devices");
+            return refuse(what, format!("several devices are {MEMBERS}, with + between them"));
+        }
+        if matches!(level, DeviceLevel::Directory { .. }) && members.contains(&level) {
+            return refuse(format!("{text:?} names {one} twice"), "name it once".to_owned());
+        }
+        members.extend(std::iter::repeat_n(level, times));
+    }
+    let count = members.len();
+    if !(SEVERAL_LEAST..=SEVERAL_MOST).contains(&count) {
+        let what = format!("{text:?}: the number of devices is {count}");
+        let remedy = format!("use {SEVERAL_LEAST} to {SEVERAL_MOST}; one device stands alone");
+        return refuse(what, remedy);
+    }
+    Ok(DeviceLevel::Several { members })
+}
+
 /// A device: `loop:SIZE` and the like, or an absolute path. Whether a path is a block device or a
 /// directory is not known here: it is read as a directory.
-pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
+fn one_device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
     if text.starts_with('/') {
         if text.len() as u64 >= PATH_MAX {
             let what = format!("a path of {} bytes", text.len());
@@ -183,7 +261,7 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
         let error = PlanError::unknown(place, "device", kind, &kinds);
         let remedy = format!(
             "{} (a device is {}, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or \
-             /a/directory)",
+             /a/directory; several are A+B or loop:SIZE*N)",
             error.remedy,
             MADE.map(|(kind, _)| format!("{kind}:SIZE")).join(", ")
         );

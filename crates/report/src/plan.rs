@@ -261,6 +261,11 @@ fn device(level: &DeviceLevel) -> String {
             format!("block device {level} of {}", bytes(Some(*size_bytes)))
         }
         DeviceLevel::Directory { .. } => format!("directory {level}"),
+        DeviceLevel::Several { members }
+            if members.iter().any(|member| matches!(member, DeviceLevel::Block { .. })) =>
+        {
+            members.iter().map(device).collect::<Vec<_>>().join(" + ")
+        }
         _ => level.to_string(),
     }
 }
@@ -269,9 +274,10 @@ fn device(level: &DeviceLevel) -> String {
 fn lost(plan: &RunPlan) -> Vec<String> {
     let mut devices: Vec<String> = Vec::new();
     for contender in &plan.contenders {
-        let level = &contender.levels.device;
-        if matches!(level, DeviceLevel::Block { .. }) && !devices.contains(&level.to_string()) {
-            devices.push(level.to_string());
+        for level in contender.levels.device.parts() {
+            if matches!(level, DeviceLevel::Block { .. }) && !devices.contains(&level.to_string()) {
+                devices.push(level.to_string());
+            }
         }
     }
     devices

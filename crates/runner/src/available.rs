@@ -47,7 +47,7 @@ pub fn drop_unavailable(
                     package: None,
                 },
                 Availability::Ready if driver.backing() == Backing::Block => {
-                    claim::device_availability(contender.levels.device.kind(), &Roots::default())
+                    devices_availability(&contender.levels.device)
                 }
                 other => other,
             },
@@ -70,6 +70,13 @@ pub fn drop_unavailable(
     packages.sort();
     packages.dedup();
     packages
+}
+
+/// Whether this machine has each device of the level.
+fn devices_availability(level: &DeviceLevel) -> Availability {
+    let of = |part: &DeviceLevel| claim::device_availability(part.kind(), &Roots::default());
+    let mut all = level.parts().iter().map(of);
+    all.find(|one| *one != Availability::Ready).unwrap_or(Availability::Ready)
 }
 
 /// Takes contenders out of the crash runs whose check is not installed; returns its packages.
@@ -235,13 +242,13 @@ impl Rules for DriverRules {
             _ => Kernel::running(Path::new("/proc")),
         };
         driver
-            .check(level, device.size_bytes())
+            .check_devices(level, &device.sizes_bytes())
             .and_then(|()| driver.kernel_takes(level, &kernel))
             .map_err(|error| error.to_string())
     }
 
-    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        fsarena_filesystems::driver(level).ok()?.capacity(level, device_bytes)
+    fn capacity(&self, level: &FsLevel, device: &DeviceLevel) -> Option<Capacity> {
+        fsarena_filesystems::driver(level).ok()?.capacity_on(level, &device.sizes_bytes())
     }
 
     fn guest_kernel(&self, name: &str) -> Result<String, String> {
@@ -269,6 +276,11 @@ impl Rules for DriverRules {
                 let roots = Roots::default();
                 let name = inventory::identify(path, &roots).ok()?.name;
                 Inventory::read(&roots).ok()?.get(&name)?.logical_sector_bytes
+            }
+            // What is a multiple of the largest is one of them all.
+            DeviceLevel::Several { members } => {
+                let sectors = members.iter().map(|member| self.logical_sector_bytes(member));
+                sectors.collect::<Option<Vec<u64>>>()?.into_iter().max()
             }
             // Those of the kernel say it when they are there.
             _ => None,

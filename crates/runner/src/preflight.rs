@@ -40,7 +40,7 @@ pub fn preflight(plan: &RunPlan, ours: OwnPaths<'_>, is_root: bool) -> Result<()
     let (on_disk, in_memory) = image_bytes(plan, &left);
     let uses = |is_kind: fn(&DeviceLevel) -> bool| {
         let mut claimed = scheduled(plan).filter(|contender| needs_claim(&contender.levels));
-        claimed.any(|contender| is_kind(&contender.levels.device))
+        claimed.any(|contender| contender.levels.device.parts().iter().any(is_kind))
     };
     if uses(|device| matches!(device, DeviceLevel::Loop { .. })) {
         vet_image_dir(ours.image_dir, on_disk)?;
@@ -63,13 +63,16 @@ fn check_mount_options(contender: &Contender) -> Result<(), RunError> {
     let fs = &contender.levels.fs;
     let Ok(driver) = fsarena_filesystems::driver(fs) else { return Ok(()) };
     let Some(fstype) = driver.kernel_type() else { return Ok(()) };
-    match mount::refused_option(fstype, &fs.mount) {
-        None => Ok(()),
-        Some(refused) => Err(RunError::target(
-            format!("{fs}: mount {refused}"),
-            Some("correct it, or leave it out"),
-        )),
-    }
+    let Some(refused) = mount::refused_option(fstype, &fs.mount) else { return Ok(()) };
+    let of_mkfs = |word: &&String| {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        refused.contains(word.as_str()) && driver.mkfs().options.iter().any(|o| o.name == name)
+    };
+    let remedy = match fs.mount.iter().find(of_mkfs) {
+        Some(word) => format!("it is an option of mkfs: write mkfs.{word}"),
+        None => "correct it, or leave it out".to_owned(),
+    };
+    Err(RunError::target(format!("{fs}: mount {refused}"), Some(&remedy)))
 }
 
 /// Refuses a path that cannot be written and cannot be made.

@@ -59,7 +59,9 @@ struct ClaimKey {
 
 impl ClaimKey {
     fn from_levels(levels: &Levels) -> Self {
-        let image = matches!(levels.device, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
+        let is_image =
+            |one: &DeviceLevel| matches!(one, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
+        let image = levels.device.parts().iter().any(is_image);
         let discards = levels.discard == Discard::On || levels.ssd == SsdPolicy::Blkdiscard;
         Self { device: levels.device.clone(), holes: image && discards }
     }
@@ -233,8 +235,10 @@ impl<'a> RunResources<'a> {
                 continue;
             }
             let claimed = self.claim(&levels.device, progress)?;
-            if let Some(identity) = claimed.target().identity() {
-                self.note(Entry::Claimed(identity.clone()))?;
+            for part in claimed.target().parts() {
+                if let Some(identity) = part.identity() {
+                    self.note(Entry::Claimed(identity.clone()))?;
+                }
             }
             self.claims.push((ClaimKey::from_levels(levels), claimed));
         }
@@ -268,7 +272,9 @@ impl<'a> RunResources<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Claimed, RunError> {
         let name = format!("{}-{}", self.claim_name, self.claims.len());
-        let vetted = self.vetted(level)?;
+        let vetted: Vec<Option<VettedDevice>> =
+            level.parts().iter().map(|part| self.vetted(part)).collect::<Result<_, _>>()?;
+        let vetted: Vec<VettedDevice> = vetted.into_iter().flatten().collect();
         let mut hooks = ClaimHooks {
             journal: &mut self.journal,
             entries: &mut self.entries,
@@ -281,7 +287,7 @@ impl<'a> RunResources<'a> {
             name: &name,
             image_dir: self.request.image_dir(),
             memory_dir: Path::new(MEMORY_DIR),
-            vetted: vetted.as_ref(),
+            vetted: &vetted,
             hooks: &mut hooks,
         };
         Ok(claim::claim(level, &mut order)?)
@@ -317,11 +323,17 @@ impl<'a> RunResources<'a> {
     fn queue_changes(&self, levels: &Levels) -> Result<Vec<QueueChange>, RunError> {
         let settings = factor::queue_settings(&settings_here(levels));
         let claimed = self.claim_of(levels).filter(|_| !settings.is_empty());
-        let name = claimed.and_then(|claimed| queue::name_of(&claimed.target()));
-        Ok(match name {
-            Some(name) => queue::plan(&Roots::default(), &name, &settings)?,
-            None => Vec::new(),
-        })
+        let names = claimed.map(|claimed| queue::names_of(&claimed.target())).unwrap_or_default();
+        let mut changes = Vec::new();
+        for name in names {
+            for change in queue::plan(&Roots::default(), &name, &settings)? {
+                // Two parts of one disk have its queue.
+                if !changes.contains(&change) {
+                    changes.push(change);
+                }
+            }
+        }
+        Ok(changes)
     }
 
     /// What is to be changed in the kernel for a trial at these levels.
@@ -409,14 +421,15 @@ impl<'a> RunResources<'a> {
             }
         }
         while let Some((_, mut claimed)) = self.claims.pop() {
-            if let Some(path) = kept_path(&claimed.target()).filter(|_| keep) {
-                // Without its line in the journal it would be removed if this process died now.
-                match self.journal.note(&Entry::Kept(path.clone())) {
-                    Ok(()) => claimed.keep(),
-                    Err(error) => left.failed.push(error.to_string()),
-                }
-                left.kept.push(path);
+            let kept = if keep { kept_paths(&claimed.target()) } else { Vec::new() };
+            // Without their lines in the journal they would be removed if this process died now.
+            let mut note = |path: &PathBuf| self.journal.note(&Entry::Kept(path.clone()));
+            match kept.iter().try_for_each(&mut note) {
+                Ok(()) if kept.is_empty() => {}
+                Ok(()) => claimed.keep(),
+                Err(error) => left.failed.push(error.to_string()),
             }
+            left.kept.extend(kept);
             if let Err(errors) = claimed.release() {
                 left.failed.extend(errors.iter().map(ToString::to_string));
             }
@@ -502,17 +515,19 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
         return Ok(());
     }
     let roots = Roots::default();
-    let name = match &levels.device {
-        DeviceLevel::Block { path, .. } => {
-            inventory::identify(path, &roots).ok().map(|device| device.name)
+    for part in levels.device.parts() {
+        let name = match part {
+            DeviceLevel::Block { path, .. } => {
+                inventory::identify(path, &roots).ok().map(|device| device.name)
+            }
+            DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => {
+                roots.sys.join("block/loop0/queue").is_dir().then(|| "loop0".to_owned())
+            }
+            _ => None,
+        };
+        if let Some(name) = name {
+            queue::plan(&roots, &name, &settings)?;
         }
-        DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => {
-            roots.sys.join("block/loop0/queue").is_dir().then(|| "loop0".to_owned())
-        }
-        _ => None,
-    };
-    if let Some(name) = name {
-        queue::plan(&roots, &name, &settings)?;
     }
     Ok(())
 }
@@ -577,12 +592,16 @@ pub(crate) fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
             continue;
         }
         known.push(key);
-        match levels.device {
-            DeviceLevel::Loop { size_bytes } => disk_bytes = disk_bytes.saturating_add(size_bytes),
-            DeviceLevel::Ram { size_bytes } => {
-                memory_bytes = memory_bytes.saturating_add(size_bytes);
+        for part in levels.device.parts() {
+            match part {
+                DeviceLevel::Loop { size_bytes } => {
+                    disk_bytes = disk_bytes.saturating_add(*size_bytes);
+                }
+                DeviceLevel::Ram { size_bytes } => {
+                    memory_bytes = memory_bytes.saturating_add(*size_bytes);
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
     (disk_bytes, memory_bytes)
@@ -612,10 +631,9 @@ fn discard_notice() -> Notice {
     Notice::new("discarded-image", text, None)
 }
 
-/// What is left behind of a target with `--keep`.
-fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
-    match target {
-        TargetSpec::Directory { path } => Some(path.clone()),
+/// What is left behind of a target with `--keep`, of each of its devices.
+fn kept_paths(target: &TargetSpec) -> Vec<PathBuf> {
+    let of_part = |part: &TargetSpec| match part {
         TargetSpec::Block { device, under, .. } => match under {
             Under::Image { image, .. } => Some(image.clone()),
             Under::Made { .. } | Under::Modelled { .. } | Under::Real { .. } => {
@@ -624,7 +642,11 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
             // It is gone with its guest.
             Under::Guest { .. } => None,
         },
-        TargetSpec::Memory { .. } => None,
+        TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => None,
+    };
+    match target {
+        TargetSpec::Directory { path } => vec![path.clone()],
+        _ => target.parts().iter().filter_map(of_part).collect(),
     }
 }
 

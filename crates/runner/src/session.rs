@@ -6,7 +6,7 @@
 
 use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
-use fsarena_devices::frozen;
+use fsarena_devices::{frozen, members};
 use fsarena_executor::worker::SECRET_VARIABLE;
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
@@ -127,6 +127,8 @@ impl<'a> Session<'a> {
         if !status.is_some_and(|status| status.success()) {
             // Killed between freeze and thaw. A device that stays busy is said by the next attempt.
             let _ = frozen::release_target(&self.spec.target);
+            // What its file system has told the kernel of its devices.
+            let _ = members::forget(&self.spec.target);
         }
         let mut record = record.unwrap_or_else(|| {
             let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());

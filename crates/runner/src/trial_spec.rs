@@ -16,7 +16,7 @@ fn predicted(levels: &Levels) -> Option<Predicted> {
         return None;
     }
     let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
-    Some(driver.capacity(&levels.fs, levels.device.size_bytes()?)?.predicted)
+    Some(driver.capacity_on(&levels.fs, &levels.device.sizes_bytes())?.predicted)
 }
 
 pub(crate) fn trial_spec(

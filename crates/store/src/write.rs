@@ -181,6 +181,11 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
                 Some(path.to_string_lossy())
             }
+            // Of several the text, where one of them has a path.
+            DeviceLevel::Several { members } => members
+                .iter()
+                .any(|member| matches!(member, DeviceLevel::Block { .. }))
+                .then(|| levels.device.written().into()),
             _ => None,
         };
         insert.execute(params![

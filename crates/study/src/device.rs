@@ -41,8 +41,11 @@ pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<Condi
     let of = |(index, contender): (usize, &Contender)| {
         let is_own = |record: &&TrialRecord| known.index(record) == Some(index);
         let own = of_one_base(&records.iter().filter(is_own).collect::<Vec<_>>());
-        let own: Vec<&Conditioning> =
-            own.iter().filter_map(|record| record.conditioning.as_ref()).collect();
+        let own: Vec<&Conditioning> = own
+            .iter()
+            .filter_map(|record| record.conditioning.as_ref())
+            .flat_map(Conditioning::parts)
+            .collect();
         let policy = contender.levels.ssd.name();
         (!own.is_empty()).then(|| conditioning_row(contender.label.clone(), policy, &own))
     };
@@ -76,7 +79,7 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
             Conditioning::NotDone { reason } if !not_done.contains(reason) => {
                 not_done.push(reason.clone());
             }
-            Conditioning::NotDone { .. } => {}
+            Conditioning::Several { .. } | Conditioning::NotDone { .. } => {}
         }
     }
     ConditioningRow {
@@ -137,18 +140,21 @@ pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<
     let mut say = |code: &str, text: String, remedy: &str| {
         said.push(Notice::new(code, text, Some(remedy)));
     };
-    match &record.conditioning {
-        Some(Conditioning::Preconditioned { steady: false, .. }) => say(
+    let parts = || record.conditioning.iter().flat_map(Conditioning::parts);
+    if parts().any(|part| matches!(part, Conditioning::Preconditioned { steady: false, .. })) {
+        say(
             "not-steady",
             "preconditioning ended before the device was steady: its speed still changes".into(),
             "Take the figures of this device with care, or precondition for longer.",
-        ),
-        Some(Conditioning::NotDone { reason }) => say(
+        );
+    }
+    for part in parts() {
+        let Conditioning::NotDone { reason } = part else { continue };
+        say(
             "not-conditioned",
             format!("the device was not brought into the stated state before mkfs: {reason}"),
             "Its flash is as earlier work left it.",
-        ),
-        _ => {}
+        );
     }
     let contender = contenders.get(record);
     for factor in contender.iter().flat_map(|_| factor::all()) {
@@ -220,6 +226,9 @@ pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<
             return None;
         }
         Some(DeviceLevel::Block { .. }) => return Some(sized(&hardware(&fact))),
+        Some(DeviceLevel::Several { members }) => {
+            return Some(several(members, size_bytes.or(own_bytes), &fact));
+        }
         Some(DeviceLevel::Elsewhere { .. }) if fact("watched").is_some() => {
             return Some(format!("{}, watched", sized(fact("kind")?)));
         }
@@ -229,16 +238,44 @@ pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<
         return Some(format!("{}, {what}", sized(name)));
     }
     let backing = fact("backing_fs")?;
-    let way = match (fact("in_memory"), fact("direct_io")) {
-        (Some("true"), _) => ", in memory",
-        (_, Some("true")) => ", direct I/O",
-        (_, Some(_)) => ", through the page cache",
-        _ => "",
-    };
+    let way = way(&fact);
     Some(match size_bytes {
         Some(size) => format!("loop device over an image of {size} on {backing}{way}"),
         None => format!("a directory on {backing}{way}"),
     })
+}
+
+/// How a loop device gets at its image.
+fn way<'a>(fact: &impl Fn(&str) -> Option<&'a str>) -> &'static str {
+    match (fact("in_memory"), fact("direct_io")) {
+        (Some("true"), _) => ", in memory",
+        (_, Some("true")) => ", direct I/O",
+        (_, Some(_)) => ", through the page cache",
+        _ => "",
+    }
+}
+
+/// Several devices: of one kind by what they say of themselves, else as they were asked for.
+fn several<'a>(
+    members: &[DeviceLevel],
+    size_bytes: Option<Bytes>,
+    fact: &impl Fn(&str) -> Option<&'a str>,
+) -> String {
+    let count = members.len();
+    let all = |is: fn(&DeviceLevel) -> bool| members.iter().all(is);
+    let size = size_bytes.map(|size| format!(" of {size} in all")).unwrap_or_default();
+    let is_image =
+        |one: &DeviceLevel| matches!(one, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
+    if all(is_image)
+        && let Some(backing) = fact("backing_fs")
+    {
+        return format!("{count} loop devices over images{size} on {backing}{}", way(fact));
+    }
+    if all(|one| matches!(one, DeviceLevel::Block { .. })) {
+        return format!("{count} × {}{size}", hardware(fact));
+    }
+    let texts: Vec<String> = members.iter().map(DeviceLevel::written).collect();
+    format!("{count} devices{size} ({})", texts.join("+"))
 }
 
 /// A block device of the user's, by what it says of itself.

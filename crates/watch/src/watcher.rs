@@ -72,7 +72,7 @@ impl Watcher {
         started_unix_ns: u64,
         journal: Option<Journal>,
     ) -> Result<Self, WatchError> {
-        let what = Watch { device: Some(target.name.clone()), ..Watch::default() };
+        let what = Watch { devices: vec![target.name.clone()], ..Watch::default() };
         Ok(Self {
             presence: DevicePresence::new(roots, &target),
             sources: Sources::open(roots, &what)?,

@@ -127,8 +127,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 fn measure_sampler(seconds: u64) -> Result<f64> {
     let device = std::fs::read_dir("/sys/block").ok().and_then(|mut list| list.next()?.ok());
     let watch = Watch {
-        device: device.map(|entry| entry.file_name().to_string_lossy().into_owned()),
-
+        devices: device
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .into_iter()
+            .collect(),
         worker_pid: Some(std::process::id()),
         network: true,
         ..Watch::default()

@@ -4,7 +4,7 @@ use crate::TargetError;
 use crate::vet::available_bytes;
 use crate::{inventory, mountinfo, queue};
 use fsarena_model::units::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +39,31 @@ pub(super) fn of_queue(sys_root: &Path, name: &str) -> BTreeMap<String, String> 
     facts
 }
 
+/// The facts of several devices as one: sizes are added, what is in memory is so if all are, and
+/// where they differ otherwise each is told, in their order.
+pub(super) fn of_all(mut parts: Vec<BTreeMap<String, String>>) -> BTreeMap<String, String> {
+    const JOINT: &str = " + ";
+    if parts.len() < 2 {
+        return parts.pop().unwrap_or_default();
+    }
+    let names: BTreeSet<String> = parts.iter().flat_map(BTreeMap::keys).cloned().collect();
+    let of_name = |name: String| {
+        let values: Vec<&str> =
+            parts.iter().map(|part| part.get(&name).map_or("none", String::as_str)).collect();
+        let value = match name.as_str() {
+            "size_bytes" => {
+                let sizes = values.iter().filter_map(|text| text.parse::<u64>().ok());
+                sizes.fold(0, u64::saturating_add).to_string()
+            }
+            "in_memory" => values.iter().all(|value| *value == "true").to_string(),
+            _ if values.iter().all(|value| *value == values[0]) => values[0].to_owned(),
+            _ => values.join(JOINT),
+        };
+        (name, value)
+    };
+    names.into_iter().map(of_name).collect()
+}
+
 /// What the directory is on; gives the type.
 pub(super) fn of_backing(dir: &Path, facts: &mut BTreeMap<String, String>) -> String {
     let Ok(Some(entry)) = mountinfo::find_for_path(dir) else {
@@ -64,5 +89,32 @@ pub(super) fn memory_for(proc_root: &Path, kind: &str, bytes: u64) -> Result<(),
             "use a smaller size, or --on loop:SIZE",
         )),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_several_devices_are_told_as_one() {
+        let facts = |of: &[(&str, &str)]| {
+            of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let one: BTreeMap<String, String> =
+            facts(&[("size_bytes", "10"), ("scheduler", "none"), ("in_memory", "true")]);
+        let other = facts(&[
+            ("size_bytes", "20"),
+            ("scheduler", "bfq"),
+            ("in_memory", "false"),
+            ("model", "M"),
+        ]);
+        assert_eq!(of_all(vec![one.clone()]), one);
+        let both = of_all(vec![one.clone(), other]);
+        let told: Vec<&str> = both.values().map(String::as_str).collect();
+        assert_eq!(told, ["false", "none + M", "none + bfq", "30"]);
+        let twice = of_all(vec![one.clone(), one]);
+        assert_eq!((&*twice["size_bytes"], &*twice["scheduler"]), ("20", "none"));
+        assert!(of_all(Vec::new()).is_empty());
     }
 }

@@ -55,6 +55,7 @@ impl Kind for Guest {
                 syscall_ns: *syscall_ns,
                 twice: false,
             },
+            members: Vec::new(),
         };
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into();
         Ok(Claimed { held: Box::new(Nothing), target, facts, notices: Vec::new() })

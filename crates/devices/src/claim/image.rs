@@ -98,6 +98,7 @@ pub fn claim_image(
         size_bytes,
         in_memory: dir.in_memory(),
         under: Under::Image { image: image.path().to_owned(), direct_io: device.direct_io() },
+        members: Vec::new(),
     };
     let kernel_name = queue::kernel_name(device.path());
     let mut facts = facts::of_queue(Path::new("/sys"), &kernel_name);

@@ -52,8 +52,8 @@ pub struct Order<'a> {
     pub image_dir: &'a Path,
     /// Directory of images in memory.
     pub memory_dir: &'a Path,
-    /// The user's block device, vetted with their consent; for a level of that kind alone.
-    pub vetted: Option<&'a VettedDevice>,
+    /// The user's block devices of the level, each vetted with their consent.
+    pub vetted: &'a [VettedDevice],
     /// Hears of everything that is made.
     pub hooks: &'a mut dyn Hooks,
 }
@@ -152,9 +152,9 @@ impl Claimed {
     #[must_use]
     pub fn facts(&self) -> BTreeMap<String, String> {
         let mut facts = self.facts.clone();
-        if let Some(name) = queue::name_of(&self.target) {
-            facts.extend(facts::of_queue(Path::new("/sys"), &name));
-        }
+        let names = queue::names_of(&self.target);
+        let of_queue = |name: &String| facts::of_queue(Path::new("/sys"), name);
+        facts.extend(facts::of_all(names.iter().map(of_queue).collect()));
         facts
     }
 
@@ -222,6 +222,7 @@ pub(super) fn memory_device(
         size_bytes: identity.size_bytes,
         in_memory: true,
         under: Under::Made { identity },
+        members: Vec::new(),
     };
     Claimed { held, facts, notices: vec![notice(code, text, remedy)], target }
 }

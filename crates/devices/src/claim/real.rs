@@ -38,7 +38,8 @@ impl Kind for Real {
         let DeviceLevel::Block { path, size_bytes } = level else {
             return Err(wrong_level(level));
         };
-        let Some(vetted) = order.vetted else {
+        let vetted = order.vetted.iter().find(|vetted| vetted.written() == path);
+        let Some(vetted) = vetted else {
             let problem = "not vetted, so it is not touched";
             return Err(TargetError::state(path, problem, "name it with --wipe"));
         };
@@ -70,6 +71,7 @@ impl Kind for Real {
                     signatures: vetted.signatures().iter().cloned().collect(),
                     backing_file,
                 },
+                members: Vec::new(),
             },
         })
     }

@@ -128,6 +128,7 @@ impl NativeDisk {
                 identity: identify(&self.device, &Roots::default())?,
                 socket: self.told.socket.clone(),
             },
+            members: Vec::new(),
         })
     }
 

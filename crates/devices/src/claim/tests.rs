@@ -101,7 +101,7 @@ fn what_cannot_be_written_down_is_not_made() {
         name: "fsarena-x",
         image_dir: dir.path(),
         memory_dir: dir.path(),
-        vetted: None,
+        vetted: &[],
         hooks: &mut Refuses,
     };
     let text = claim(&level, &mut order).unwrap_err().to_string();

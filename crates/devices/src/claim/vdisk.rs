@@ -112,6 +112,7 @@ impl Kind for Vdisk {
             size_bytes: *size_bytes,
             in_memory: false,
             under: Under::Modelled { identity, socket: told.socket },
+            members: Vec::new(),
         };
         Ok(Claimed { held: Box::new(disk), target, facts, notices: Vec::new() })
     }

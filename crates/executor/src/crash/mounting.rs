@@ -162,6 +162,7 @@ pub(super) fn target(number: u32, size_bytes: u64) -> TargetSpec {
             syscall_ns: 0,
             twice: false,
         },
+        members: Vec::new(),
     }
 }
 

@@ -128,7 +128,7 @@ fn counters(input: &[u8]) {
     let file = COUNTER_FILES[number % COUNTER_FILES.len()];
     with_file(file, &text, |roots| {
         let watch = Watch {
-            device: Some(DEVICE.to_owned()),
+            devices: vec![DEVICE.to_owned()],
             memory_cgroup: Some(roots.sys.join(CGROUPS[number % CGROUPS.len()])),
             worker_pid: Some(PID),
             network: true,

@@ -15,7 +15,7 @@ fn roots(tree: &FakeTree) -> Roots {
 
 fn watch(tree: &FakeTree, cgroup: &str) -> Watch {
     Watch {
-        device: Some(DEVICE.to_owned()),
+        devices: vec![DEVICE.to_owned()],
         memory_cgroup: Some(tree.path("sys/fs/cgroup").join(cgroup)),
         worker_pid: Some(PID),
         network: true,
@@ -136,6 +136,45 @@ fn a_container_has_little_and_that_is_no_error() {
     assert_eq!(catalog().len() - missing(&now).len(), 5);
     let empty = FakeTree::new();
     assert_eq!(missing(&read(&empty, "nothing")).len(), catalog().len());
+}
+
+/// Work on several devices is the sum over them, time in which one of them is at work is not.
+#[test]
+fn several_devices_are_added() {
+    let line = "50 8 48 29 12 24 47 12 3 91 42 5 6 7 8 9 10\n";
+    let other = "1 2 16 4 5 6 8 8 1 10 11 12 13 14 15 16 17\n";
+    let tree = FakeTree::new()
+        .with("sys/block/loop0/stat", line)
+        .with("sys/block/loop1/stat", other)
+        .with("sys/block/loop2/stat", "1 2 16 4 5 6 8 8 1 10 11\n");
+    let read = |devices: &[&str]| {
+        let devices = devices.iter().map(|&device| device.to_owned()).collect();
+        let watch = Watch { devices, ..Watch::default() };
+        Sources::open(&roots(&tree), &watch).unwrap().read().unwrap()
+    };
+    let two = read(&["loop0", "loop1"]);
+    for (name, value) in [
+        ("device.reads", 51),
+        ("device.read_bytes", 64 * 512),
+        ("device.written_bytes", 55 * 512),
+        ("device.in_flight", 4),
+        ("device.queue_ns", 53_000_000),
+        ("device.flushes", 25),
+    ] {
+        assert_eq!(two.get(name), Some(value), "{name}");
+    }
+    assert_eq!(two.get("device.busy_ns"), None);
+    assert_eq!(read(&["loop0"]).get("device.busy_ns"), Some(91_000_000));
+    let old = read(&["loop0", "loop2"]);
+    assert_eq!((old.get("device.reads"), old.get("device.flushes")), (Some(51), None));
+    assert_eq!(read(&["loop0", "loop9"]).get("device.reads"), None, "one of them is not there");
+    let watch = Watch { devices: vec!["loop0".into(), "loop1".into()], ..Watch::default() };
+    let tree = FakeTree::new()
+        .with("sys/block/loop0/stat", line)
+        .with("sys/block/loop1/stat", other)
+        .with("sys/block/loop1/queue/iostats", "0\n");
+    let off = Sources::open(&roots(&tree), &watch).unwrap().read().unwrap();
+    assert_eq!(off.get("device.reads"), None, "no sum without one of them");
 }
 
 #[test]

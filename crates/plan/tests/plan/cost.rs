@@ -107,7 +107,8 @@ fn a_file_system_without_a_device_costs_the_same_whatever_device_it_is_beside() 
 
 #[test]
 fn kinds_of_device_have_the_names_of_the_records() {
-    for device in ["loop:1G", "ram:1G", "zram:1G", "brd:1G", "null_blk:1G", "/dev/vdb"] {
+    for device in ["loop:1G", "ram:1G", "zram:1G", "brd:1G", "null_blk:1G", "/dev/vdb", "loop:1G*2"]
+    {
         let plan = plan(&file(&format!("fs = \"xfs\"\ndevice = \"{device}\""))).unwrap();
         let device = &plan.contenders[0].levels.device;
         assert!(DEVICE_KINDS.contains(&device.kind()), "{}", device.kind());
@@ -122,6 +123,23 @@ fn memory_and_disk_are_not_mixed() {
     );
     assert_eq!((cost.images.len(), cost.image_bytes), (2, 1 << 30));
     assert_eq!(cost.memory_written_bytes, cost.disk_written_bytes);
+}
+
+/// Images of several devices are written once each; of several in memory and on a disk both kinds
+/// are told.
+#[test]
+fn every_image_of_several_devices_is_counted() {
+    let cost = |device: &str| {
+        let text = file(&format!("fs = \"btrfs\"\ndevice = \"{device}\""));
+        estimate(&plan(&text).unwrap(), &CostBasis::default())
+    };
+    let two = cost("loop:1G*2");
+    assert_eq!((two.images.len(), two.image_bytes), (1, 2 << 30));
+    assert_eq!(two.images[0].device, "loop:1G*2");
+    let mixed = cost("loop:1G+ram:2G");
+    assert_eq!((mixed.images.len(), mixed.image_bytes), (2, 1 << 30));
+    assert!(!two.rows[0].in_memory && !mixed.rows[0].in_memory);
+    assert!(cost("ram:1G*2").rows[0].in_memory);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn of_devices() {
     t.toml:4:10: this device needs file systems
       add fs = ["ext4", "xfs"] (only directories go without)
     t.toml:5:10: unknown device "lop"
-      did you mean "loop"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or /a/directory)
+      did you mean "loop"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or /a/directory; several are A+B or loop:SIZE*N)
     t.toml:5:10: "loop" has no size
       write it like loop:2G
     t.toml:5:10: "2GB5": unknown unit "GB5"
@@ -493,7 +493,7 @@ fn of_the_command_line_names_the_option() {
     --on: "2X": unknown unit "X"
       use one of B, K, KiB, M, MiB, G, GiB, T, TiB (1024), kB, MB, GB, TB (1000)
     --on: unknown device "zrm"
-      did you mean "zram"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or /a/directory)
+      did you mean "zram"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or /a/directory; several are A+B or loop:SIZE*N)
     --on: the same level twice
       keep one of them (only file systems may be repeated, as A/A arms)
     --fs: "ext4" is not possible

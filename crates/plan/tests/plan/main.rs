@@ -19,6 +19,7 @@ mod rules;
 mod safety;
 mod schedule;
 mod schema;
+mod several_devices;
 mod sweeps;
 mod trial;
 mod verdict_errors;

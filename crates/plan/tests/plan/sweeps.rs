@@ -97,7 +97,8 @@ impl Rules for Rooms {
         None
     }
 
-    fn capacity(&self, fs: &FsLevel, device_bytes: u64) -> Option<Capacity> {
+    fn capacity(&self, fs: &FsLevel, device: &DeviceLevel) -> Option<Capacity> {
+        let device_bytes = device.size_bytes()?;
         let number = |key: &str, absent: u64| {
             fs.mkfs.get(key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(absent)
         };

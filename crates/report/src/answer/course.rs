@@ -115,6 +115,7 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
             }
             DeviceLevel::Block { path, .. } => path.display().to_string(),
             DeviceLevel::Directory { path } => format!("directory {}", path.display()),
+            several @ DeviceLevel::Several { .. } => several.to_string(),
             DeviceLevel::Elsewhere { .. } => continue,
         };
         if !all.contains(&words) {

@@ -309,6 +309,7 @@ fn the_whole_engine_and_real_devices_come_back() {
         DeviceLevel::NullBlk { size_bytes: 1 << 30 },
         DeviceLevel::Vdisk { size_bytes: 1 << 30, model: "hdd-2007".to_owned() },
         DeviceLevel::Block { path: "/dev/sdz".into(), size_bytes: 1 << 40 },
+        DeviceLevel::Several { members: vec![DeviceLevel::Loop { size_bytes: 1 << 30 }; 2] },
         DeviceLevel::Directory { path: "/a".into() },
     ];
     for (at, device) in levels.into_iter().enumerate() {
@@ -338,7 +339,7 @@ fn the_whole_engine_and_real_devices_come_back() {
     }
     assert_eq!(store.header(run).unwrap(), header);
     assert_eq!(store.records(run).unwrap(), stored);
-    let kinds = ["block", "brd", "directory", "null-blk", "ram", "vdisk", "zram"];
+    let kinds = ["block", "brd", "directory", "null-blk", "ram", "several", "vdisk", "zram"];
     let costs = store.costs().unwrap();
     assert_eq!(costs.overheads.iter().map(|row| row.device.as_str()).collect::<Vec<_>>(), kinds);
     let list = costs.ops.iter().find(|row| row.op == Op::List).unwrap();
@@ -347,17 +348,17 @@ fn the_whole_engine_and_real_devices_come_back() {
 
     let raw = rusqlite::Connection::open(store.path()).unwrap();
     let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("SELECT count(*) FROM thread"), 7 * (4 + 2));
-    assert_eq!(number("SELECT count(*) FROM program WHERE own_ns = 300000000"), 7);
+    assert_eq!(number("SELECT count(*) FROM thread"), 8 * (4 + 2));
+    assert_eq!(number("SELECT count(*) FROM program WHERE own_ns = 300000000"), 8);
     let mixed = "SELECT count(*) FROM measured WHERE backend = 'io_uring' AND direct = 1
                  AND iodepth = 32 AND bs_bytes = 4096 AND op = 'randrw'";
-    assert_eq!(number(mixed), 7);
+    assert_eq!(number(mixed), 8);
     let threaded = "SELECT count(*) FROM measured WHERE threads = 4 AND sharing = 'shared'
                     AND fsync = 'op' AND first_done_ns = 400000000 AND last_done_ns = 500000000";
-    assert_eq!(number(threaded), 7);
+    assert_eq!(number(threaded), 8);
     let steady = "SELECT count(*) FROM trial
                   WHERE json_extract(conditioning, '$.steady') AND conditioning IS NOT NULL";
-    assert_eq!(number(steady), 11);
+    assert_eq!(number(steady), 12);
     let work = "SELECT depth * 1000 + name_bytes FROM workload WHERE sizes IS NOT NULL AND fio = 0";
     assert_eq!(number(work), 2255);
 }

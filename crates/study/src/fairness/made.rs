@@ -51,10 +51,10 @@ pub(super) fn served_by(filesystem: &Effective) -> Option<String> {
 fn places(trials: &ContenderRecords<'_>) -> Vec<String> {
     let mut places = BTreeSet::from(["/dev/".to_owned()]);
     for contender in &trials.plan.contenders {
-        if let DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } =
-            &contender.levels.device
-        {
-            places.insert(path.to_string_lossy().into_owned());
+        for part in contender.levels.device.parts() {
+            if let DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } = part {
+                places.insert(path.to_string_lossy().into_owned());
+            }
         }
     }
     if let Some(place) = &trials.header.place {

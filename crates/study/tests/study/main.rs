@@ -273,4 +273,11 @@ fn devices_are_named_by_their_kind() {
     assert_eq!(on(DeviceLevel::NullBlk { size_bytes }), [at_once]);
     let path = "/dev/disk/by-id/secret-serial".into();
     assert_eq!(on(DeviceLevel::Block { path, size_bytes }), ["block device of 1 GiB"]);
+    let path = |path: &str| DeviceLevel::Block { path: path.into(), size_bytes };
+    let members = vec![path("/dev/sdb"), path("/dev/sdc")];
+    let disks = ["2 × block device of 2 GiB in all"];
+    assert_eq!(on(DeviceLevel::Several { members }), disks);
+    let members = vec![DeviceLevel::Loop { size_bytes }, path("/dev/sdb")];
+    let mixed = ["2 devices of 2 GiB in all (loop:1G+/dev/sdb)"];
+    assert_eq!(on(DeviceLevel::Several { members }), mixed);
 }

@@ -182,9 +182,18 @@ fn without_kernel(levels: &Levels) -> Levels {
 
 /// What tells the devices of two contenders apart whose levels are the same.
 fn devices_differ(first: &RunOf<'_>, second: &RunOf<'_>, a: &Levels, b: &Levels) -> Option<String> {
-    if let (DeviceLevel::Block { path, .. }, DeviceLevel::Block { path: other, .. }) =
-        (&a.device, &b.device)
-    {
+    let mut both = a.device.parts().iter().zip(b.device.parts());
+    both.find_map(|(a, b)| parts_differ(first, second, a, b))
+}
+
+/// The same of one device of each.
+fn parts_differ(
+    first: &RunOf<'_>,
+    second: &RunOf<'_>,
+    a: &DeviceLevel,
+    b: &DeviceLevel,
+) -> Option<String> {
+    if let (DeviceLevel::Block { path, .. }, DeviceLevel::Block { path: other, .. }) = (a, b) {
         let (was, is) = (first.header.device_at(path)?, second.header.device_at(other)?);
         let found = was.differences(is, false);
         // Which fact it is, without serial numbers.
@@ -193,7 +202,7 @@ fn devices_differ(first: &RunOf<'_>, second: &RunOf<'_>, a: &Levels, b: &Levels)
         return (!facts.is_empty()).then(|| format!("not the same: {}", facts.join(", ")));
     }
     let (one, other) = (first.header.place.as_ref()?, second.header.place.as_ref()?);
-    let on_image = matches!(a.device, DeviceLevel::Loop { .. });
+    let on_image = matches!(a, DeviceLevel::Loop { .. });
     (on_image && one.image_dir != other.image_dir)
         .then(|| "its images are in another directory".to_owned())
 }

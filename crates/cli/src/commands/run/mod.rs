@@ -149,19 +149,22 @@ fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
     }
     let mut paths: Vec<&Path> = Vec::new();
     for contender in &plan.contenders {
-        let path = match &contender.levels.device {
-            DeviceLevel::Loop { .. } => image_dir,
-            DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => path,
-            DeviceLevel::Ram { .. }
-            | DeviceLevel::Zram { .. }
-            | DeviceLevel::Brd { .. }
-            | DeviceLevel::NullBlk { .. }
-            | DeviceLevel::Vdisk { .. }
-            | DeviceLevel::Virtual { .. }
-            | DeviceLevel::Elsewhere { .. } => continue,
-        };
-        if !paths.contains(&path) {
-            paths.push(path);
+        for part in contender.levels.device.parts() {
+            let path = match part {
+                DeviceLevel::Loop { .. } => image_dir,
+                DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => path,
+                DeviceLevel::Ram { .. }
+                | DeviceLevel::Zram { .. }
+                | DeviceLevel::Brd { .. }
+                | DeviceLevel::NullBlk { .. }
+                | DeviceLevel::Vdisk { .. }
+                | DeviceLevel::Virtual { .. }
+                | DeviceLevel::Several { .. }
+                | DeviceLevel::Elsewhere { .. } => continue,
+            };
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
         }
     }
     // A path that cannot be read is refused, or made, by the run itself.

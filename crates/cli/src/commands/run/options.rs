@@ -39,8 +39,10 @@ pub(super) fn overrides(
         on.push(dir.display().to_string());
     }
     // A directory cannot be made cold; if it was asked for by name, the result says so.
-    let directories =
-        !on.is_empty() && on.iter().all(|target| target.starts_with('/') && !is_block(target));
+    let is_directory = |target: &String| {
+        target.starts_with('/') && !is_block(target) && fsarena_plan::members(target).is_none()
+    };
+    let directories = !on.is_empty() && on.iter().all(is_directory);
     let mut levels = args.factors.levels.clone();
     if directories {
         levels.entry("cache").or_insert_with(|| "warm".to_owned());
@@ -96,6 +98,11 @@ fn targets(list: &str) -> Result<Vec<String>> {
         .map(|target| {
             let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
             let named = kinds.iter().any(|kind| target.starts_with(kind));
+            if let Some(members) = fsarena_plan::members(target) {
+                let mut paths = members.into_iter().filter(|member| member.starts_with('/'));
+                paths.try_for_each(|path| there_is(Path::new(path)))?;
+                return Ok(target.to_owned());
+            }
             if target.starts_with("virtual:") {
                 return with_whole_path(target);
             }
@@ -107,8 +114,7 @@ fn targets(list: &str) -> Result<Vec<String>> {
                 return Ok(path.display().to_string());
             }
             if path.is_file() || (path.starts_with("/dev") && !path.exists()) {
-                inventory::identify(&path, &inventory::Roots::default())
-                    .map_err(|refusal| Usage(format!("--on {refusal}")))?;
+                there_is(&path)?;
             }
             if target.contains('/') || path.exists() {
                 fsarena_devices::vet::vet_directory(&path)
@@ -118,6 +124,13 @@ fn targets(list: &str) -> Result<Vec<String>> {
             Ok(target.to_owned())
         })
         .collect()
+}
+
+/// Whether there is a block device at `path`.
+fn there_is(path: &Path) -> Result<()> {
+    inventory::identify(path, &inventory::Roots::default())
+        .map_err(|refusal| Usage(format!("--on {refusal}")))?;
+    Ok(())
 }
 
 /// A device in a guest, with the path of its kernel made absolute.

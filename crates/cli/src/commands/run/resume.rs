@@ -113,7 +113,8 @@ fn latest_interrupted(store: &Store) -> Result<RunId> {
 /// The image directory is that of the RUN; it must still exist if an image remains to be made.
 fn check_image_dir(rest: &RunPlan, image_dir: &Path) -> Result<()> {
     let on_image = |slot: &Slot| {
-        matches!(rest.contenders[slot.contender].levels.device, DeviceLevel::Loop { .. })
+        let parts = rest.contenders[slot.contender].levels.device.parts();
+        parts.iter().any(|part| matches!(part, DeviceLevel::Loop { .. }))
     };
     if image_dir.is_dir() || !rest.schedule.iter().any(on_image) {
         return Ok(());

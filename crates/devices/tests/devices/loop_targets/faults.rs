@@ -212,6 +212,7 @@ fn loop_mkfs_is_refused_on_a_device_that_is_not_ours_any_more() {
         size_bytes,
         in_memory: false,
         under: Under::Image { image: fixture.dir().join("fsarena-other"), direct_io: false },
+        members: Vec::new(),
     };
     let level = FsLevel::plain("ext4");
     let text = format(&other, &*ext4, &level, Discard::None).unwrap_err().to_string();

@@ -46,7 +46,7 @@ fn claimed(
         name: "fsarena-image",
         image_dir: fixture.dir(),
         memory_dir: Path::new("/dev/shm"),
-        vetted: None,
+        vetted: &[],
         hooks: &mut noted,
     };
     let claimed = claim(level, &mut order)?;
@@ -236,7 +236,7 @@ fn loop_zram_victim() {
         name: "fsarena-image",
         image_dir: &dir,
         memory_dir: &dir,
-        vetted: None,
+        vetted: &[],
         hooks: &mut hooks,
     };
     let claimed = claim(&DeviceLevel::Zram { size_bytes: SIZE }, &mut order).unwrap();
@@ -294,6 +294,7 @@ fn loop_a_zram_that_changed_is_not_formatted() {
         size_bytes,
         in_memory,
         under: Under::Made { identity: was.clone() },
+        members: Vec::new(),
     };
     let level = FsLevel::plain("ext4");
     let text = format(&elsewhere, &*ext4, &level, Discard::None).unwrap_err().to_string();
@@ -305,6 +306,7 @@ fn loop_a_zram_that_changed_is_not_formatted() {
         under: Under::Made {
             identity: DeviceIdentity { diskseq: was.diskseq.map(|seq| seq - 1), ..was },
         },
+        members: Vec::new(),
     };
     let text =
         format(&changed, &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap_err().to_string();

@@ -68,7 +68,7 @@ pub fn taken(fixture: &LoopFixture, node: &Path, consent: &str) -> Claimed {
         name: "fsarena-image",
         image_dir: fixture.dir(),
         memory_dir: fixture.dir(),
-        vetted: Some(&vetted),
+        vetted: std::slice::from_ref(&vetted),
         hooks: &mut Silent,
     };
     claim(&DeviceLevel::Block { path: node.to_owned(), size_bytes: SIZE }, &mut order).unwrap()
@@ -92,12 +92,13 @@ fn loop_a_device_that_was_given_up_is_used_and_left() {
         hooks: Box::leak(Box::new(Silent)),
     };
     let level = |size_bytes| DeviceLevel::Block { path: disk.node.clone(), size_bytes };
-    let text = claim(&level(SIZE), &mut order(None)).unwrap_err().to_string();
+    let text = claim(&level(SIZE), &mut order(&[])).unwrap_err().to_string();
     assert!(text.contains("not vetted"), "{text}");
-    let text = claim(&level(2 * SIZE), &mut order(Some(&vetted))).unwrap_err().to_string();
+    let text =
+        claim(&level(2 * SIZE), &mut order(std::slice::from_ref(&vetted))).unwrap_err().to_string();
     assert!(text.contains("was planned for"), "{text}");
 
-    let claimed = claim(&level(SIZE), &mut order(Some(&vetted))).unwrap();
+    let claimed = claim(&level(SIZE), &mut order(std::slice::from_ref(&vetted))).unwrap();
     println!("{:?} {:?}", claimed.facts(), claimed.notices());
     let target = claimed.target();
     assert!(matches!(
@@ -115,7 +116,8 @@ fn loop_a_device_that_was_given_up_is_used_and_left() {
     assert_eq!(facts["backing_file"], file.display().to_string());
     assert!(facts.contains_key("backing_fs") && facts.contains_key("direct_io"), "{facts:?}");
     assert!(fs::read(&file).unwrap().iter().all(|byte| *byte == 0), "a claim writes nothing");
-    let text = claim(&level(SIZE), &mut order(Some(&vetted))).unwrap_err().to_string();
+    let text =
+        claim(&level(SIZE), &mut order(std::slice::from_ref(&vetted))).unwrap_err().to_string();
     assert!(text.contains("another run of fsarena"), "{text}");
     for _ in 0..2 {
         let made = format(&target, &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap();
