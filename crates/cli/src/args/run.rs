@@ -79,7 +79,9 @@ pub struct RunArgs {
     /// Where to make the file systems, separated by commas: loop:SIZE (an image file), ram:SIZE (an
     /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, vdisk:SIZE:model=MODEL (a modelled
     /// disk, such as hdd-2007), virtual:SIZE:model=MODEL (the same in a guest kernel, in virtual
-    /// time, without root; see --kernel), a block device (see --wipe) or a directory.
+    /// time, without root; see --kernel), a block device (see --wipe) or a directory. Several
+    /// devices for one file system (btrfs) have + between them, /dev/sdb+/dev/sdc, or a number
+    /// behind, loop:1G*2; each is loop:SIZE, ram:SIZE or a block device.
     #[arg(long, value_name = "LIST", help_heading = WHERE, add = complete::devices())]
     pub on: Option<String>,
     /// Guest kernel of virtual:SIZE:model=MODEL: a release or a file.

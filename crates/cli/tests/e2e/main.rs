@@ -54,6 +54,7 @@ mod loop_raw;
 mod loop_resume;
 mod loop_run;
 mod loop_safety;
+mod loop_several_devices;
 mod loop_spool;
 mod loop_vdisk;
 mod loop_verdict;
