@@ -63,16 +63,18 @@ pub(super) struct KeptAge {
 
 impl KeptAge {
     /// Of the trial's file system, which was made just now; nothing where no images are kept, or
-    /// the state is not in the device alone: below a file system that discards there are holes, and
-    /// what a command makes is not known.
+    /// the state is not in the one device alone: below a file system that discards there are holes,
+    /// and what a command makes is not known.
     pub(super) fn of_trial(spec: &TrialSpec, made: &Effective, age: &Age) -> Option<Self> {
         let dir = spec.age_image_dir.as_deref()?;
         let levels = &spec.contender.levels;
-        let TargetSpec::Block { device, size_bytes, under, .. } = &spec.target else { return None };
+        let TargetSpec::Block { device, size_bytes, under, members, .. } = &spec.target else {
+            return None;
+        };
         let discards = levels.discard != Discard::None || levels.ssd == SsdPolicy::Blkdiscard;
         let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
         let is_inside = driver.backing() == Backing::Block && levels.fs.external.is_none();
-        if discards || !is_inside || matches!(under, Under::Guest { .. }) {
+        if discards || !is_inside || matches!(under, Under::Guest { .. }) || !members.is_empty() {
             return None;
         }
         let path = device.to_string_lossy();
