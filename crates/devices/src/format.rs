@@ -161,8 +161,15 @@ pub fn format(
         leftovers::empty_dir(path)?;
     }
     let parts = target.parts();
-    // Of a trial that was killed.
-    members::forget(target)?;
+    // Of several devices none is written before all are looked at; each is waited for, where a
+    // trial that was killed still holds it.
+    if parts.len() > 1 {
+        parts.iter().try_for_each(|part| {
+            let held = reopen::for_writing(part)?;
+            reopen::nothing_new_on(part, &held)
+        })?;
+        members::forget(target)?;
+    }
     for part in &parts {
         let held = reopen::for_writing(part)?;
         if level.external.is_none() {

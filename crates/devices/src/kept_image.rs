@@ -26,8 +26,8 @@ const MARGIN_BYTES: u64 = 256 << 20;
 /// Says whether to go on; asked between two chunks.
 pub type GoOn<'a> = &'a dyn Fn() -> bool;
 
-/// Vets a directory of kept images: it exists, belongs to this user, and nobody else may write
-/// there.
+/// Vets a directory of kept images: it exists, belongs to this user, nobody else may write there,
+/// and it takes files without a name.
 ///
 /// # Errors
 /// Says what is wrong and what to do.
@@ -47,7 +47,16 @@ pub fn vet_directory(dir: &Path) -> Result<(), Refusal> {
         let reason = "others may write there, and what lies there is mounted";
         return Err(Refusal::new(dir, reason, REMEDY));
     }
-    Ok(())
+    without_name(dir).map(drop).map_err(|errno| {
+        let reason = format!("takes no files without a name (O_TMPFILE): {errno}");
+        Refusal::new(dir, reason, "name a directory on a local disk with --age-images")
+    })
+}
+
+/// A file without a name.
+fn without_name(dir: &Path) -> Result<File, Errno> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR).map(File::from)
 }
 
 /// Keeps the contents of the target's device as `path`, which nothing is mounted from; the SHA-256
@@ -66,10 +75,7 @@ pub fn keep(
     let from = reopen::for_reading(target)?;
     let dir = path.parent().unwrap_or(Path::new("."));
     let failed = |call| move |error: io::Error| TargetError::io(call, path, error);
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let image = rustix::fs::open(dir, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|errno| failed("open (O_TMPFILE)")(errno.into()))?;
-    let image = File::from(image);
+    let image = without_name(dir).map_err(|errno| failed("open (O_TMPFILE)")(errno.into()))?;
     image.set_len(size_bytes).map_err(failed("ftruncate"))?;
     let (mut digest, mut chunk, mut at) = (Sha256::new(), vec![0; CHUNK_BYTES], 0);
     while at < size_bytes {
@@ -90,6 +96,8 @@ pub fn keep(
     }
     image.sync_all().map_err(failed("fsync"))?;
     give_name(&image, path).map_err(failed("link"))?;
+    // What it leaves in the page cache would lie there beside the work.
+    cache::evict_file(path)?;
     drop(from);
     cache::flush_device(device)?;
     Ok(Some(hex(digest)))
@@ -140,7 +148,6 @@ pub fn restore(
         );
         return Err(TargetError::state(path, problem, REMEDY));
     }
-    // What the image leaves in the page cache would lie there beside the work.
     cache::evict_file(path)?;
     Ok(true)
 }
@@ -205,8 +212,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("image");
         std::fs::write(&path, "old").unwrap();
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(dir.path(), flags, Mode::RUSR).unwrap());
+        let file = without_name(dir.path()).unwrap();
         file.write_all_at(b"new", 0).unwrap();
         give_name(&file, &path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");

@@ -128,6 +128,11 @@ pub fn apply(
     if parts.len() < 2 {
         return apply_to_one(target, policy, precondition, hook).map(Some);
     }
+    // None is written before all are looked at.
+    parts.iter().try_for_each(|part| {
+        let file = reopen::for_writing(part)?;
+        reopen::nothing_new_on(part, &file)
+    })?;
     let each = parts.iter().map(|part| apply_to_one(part, policy, precondition, hook));
     Ok(Some(Conditioning::Several { devices: each.collect::<Result<_, _>>()? }))
 }

@@ -20,6 +20,7 @@ use fsarena_model::age::{
     AGE_BLOCK_BYTES, Age, AgeExtents, AgeOp, AgeRecord, AgeSequence, DIRECTORIES,
 };
 use fsarena_model::seed::Seed;
+use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_model::units::{Bytes, three_digits};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -75,20 +76,34 @@ impl Trial<'_> {
             image: None,
         };
         mounted.unmount().map_err(|refused| StepError::from(refused.1))?;
-        let image = match kept.map(|kept| kept.keep(&self.spec.target, &record, self.stop)) {
-            Some(Ok(image)) => Some(image),
-            Some(Err(StepError::Failed { error, remedy })) => {
-                self.notice(
-                    "age-not-kept",
-                    format!("its aged device was not kept: {error}"),
-                    remedy,
-                );
-                None
-            }
-            Some(Err(other)) => return Err(other),
-            None => None,
+        let record = match kept {
+            Some(kept) => self.keep_age(&kept, record)?,
+            None => record,
         };
-        self.put_age(age, AgeRecord { image, ..record }, began)
+        self.put_age(age, record, began)
+    }
+
+    /// Keeps what was made just now; where another RUN has kept the same state meanwhile, that is
+    /// put onto the device, so that all trials from now on have one.
+    fn keep_age(&mut self, kept: &KeptAge, record: AgeRecord) -> Result<AgeRecord, StepError> {
+        let target = &self.spec.target;
+        let _lock = kept.lock(self.stop)?;
+        if let Some(record) = kept.restore(target, self.stop)? {
+            return Ok(record);
+        }
+        let (error, remedy) = match kept.keep(target, &record, self.stop) {
+            Ok(image) => {
+                // What lies below a device of the user's is then as later trials find it.
+                if matches!(target, TargetSpec::Block { under: Under::Real { .. }, .. }) {
+                    kept.restore(target, self.stop)?;
+                }
+                return Ok(AgeRecord { image: Some(image), ..record });
+            }
+            Err(StepError::Failed { error, remedy }) => (error, remedy),
+            Err(other) => return Err(other),
+        };
+        self.notice("age-not-kept", format!("its aged device was not kept: {error}"), remedy);
+        Ok(record)
     }
 
     /// Puts what became of the age into the record.

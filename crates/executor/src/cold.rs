@@ -163,13 +163,15 @@ fn stored_bytes(dataset: &Dataset, rule: &ContentRule) -> u64 {
     }
 }
 
-/// Bytes of the blocks that a random phase meets, each once. Of one with a runtime, at least: of
-/// `read_bytes`, those of one thread are of other blocks, as long as there are some.
+/// Bytes of the blocks that a random phase meets, each once. Of one with a runtime, that has read
+/// `read_bytes`, as many as are met where each block is drawn from all: its threads begin at other
+/// places of the order, which is new in each round, and so meet no fewer.
 fn distinct_bytes(phase: &Phase, dataset: &Dataset, read_bytes: u64) -> u64 {
     let io = Io { ops: None, runtime_ns: None, ..phase.io.clone() };
     let all = Phase { io, ..phase.clone() }.count(dataset).saturating_mul(phase.bs_bytes);
     match phase.io.runtime_ns {
-        Some(_) => all.min(read_bytes / u64::from(phase.io.threads.max(1))),
+        Some(_) if all == 0 => 0,
+        Some(_) => (all as f64 * (1.0 - (-(read_bytes as f64) / all as f64).exp())) as u64,
         None => all.min(phase.count(dataset).saturating_mul(phase.bs_bytes)),
     }
 }

@@ -17,7 +17,7 @@ use crate::ranks;
 use crate::safety;
 use crate::text;
 use crate::verdict;
-use crate::workload::{with_runtime, with_stonewall};
+use crate::workload::{set_runtime, with_stonewall};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::run::{NotRun, RunPlan, Slot};
@@ -62,13 +62,13 @@ pub fn expand(
     let (mut contenders, mut not_run) = contenders(&crossed)?;
     let varies = varies(&experiment, &contenders);
     label(&mut contenders, &varies);
+    // Before titles have their numbers.
+    if let Some(text) = &overrides.runtime {
+        set_runtime(&mut experiment.workloads, text)?;
+    }
     let workloads = axes::all_scaled(&experiment.workloads, scale)?;
     let workloads = match &overrides.stonewall {
         Some(text) => with_stonewall(workloads, text)?,
-        None => workloads,
-    };
-    let workloads = match &overrides.runtime {
-        Some(text) => with_runtime(workloads, text)?,
         None => workloads,
     };
     let workloads = ranks::spread(&experiment.factors, &mut contenders, workloads)?;

@@ -206,15 +206,13 @@ pub(crate) fn with_stonewall(
     Ok(workloads)
 }
 
-/// The workloads with this time for each timed phase of random ops, in place of their number.
-pub(crate) fn with_runtime(
-    mut workloads: Vec<Workload>,
-    text: &str,
-) -> Result<Vec<Workload>, PlanError> {
+/// Gives each timed phase of random ops this time, in place of their number.
+pub(crate) fn set_runtime(workloads: &mut [At<Workload>], text: &str) -> Result<(), PlanError> {
     let place = Span::Option("--runtime");
     let runtime_ns = crate::text::nanos(text, &place)?;
     let mut is_taken = false;
-    for workload in workloads.iter_mut().filter(|workload| workload.fio.is_none()) {
+    let of_engine = workloads.iter_mut().map(|at| &mut at.value).filter(|own| own.fio.is_none());
+    for workload in of_engine {
         for number in 0..workload.phases.len() {
             let phase = &mut workload.phases[number];
             if !(phase.timed && phase.op.is_random()) {
@@ -226,7 +224,7 @@ pub(crate) fn with_runtime(
         }
     }
     if is_taken {
-        return Ok(workloads);
+        return Ok(());
     }
     let remedy = "leave it out, or use one that has randread and the like, such as random-io";
     Err(PlanError::new(&place, "no timed phase is of random ops", remedy))

@@ -18,6 +18,8 @@ pub struct OwnPaths<'a> {
     pub state_dir: &'a Path,
     /// Directory for images.
     pub image_dir: &'a Path,
+    /// Directory of kept images of aged devices, where there is one.
+    pub age_image_dir: Option<&'a Path>,
 }
 
 impl OwnPaths<'_> {
@@ -34,11 +36,13 @@ impl OwnPaths<'_> {
         let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let [database, state_dir, image_dir] =
             [self.database, self.state_dir, self.image_dir].map(whole);
-        let protected = [
+        let age_image_dir = self.age_image_dir.map(whole);
+        let mut protected = vec![
             ("the database", &*database),
             ("the journal", &*state_dir),
             ("the directory of images", &*image_dir),
         ];
+        protected.extend(age_image_dir.as_deref().map(|dir| ("the images of ages", dir)));
         vet::vet_block(path, consents, &protected, &Roots::default())
     }
 }

@@ -301,6 +301,7 @@ impl<'a> RunResources<'a> {
             database: &self.database,
             state_dir: request.state_dir,
             image_dir: request.image_dir(),
+            age_image_dir: request.header.place.as_ref().and_then(|it| it.age_image_dir.as_deref()),
         };
         let vetted = ours.vet_block(path, request.consents)?;
         let boot_id = fsarena_metrics::boot_id(&fsarena_metrics::Roots::default());
@@ -426,10 +427,12 @@ impl<'a> RunResources<'a> {
             let mut note = |path: &PathBuf| self.journal.note(&Entry::Kept(path.clone()));
             match kept.iter().try_for_each(&mut note) {
                 Ok(()) if kept.is_empty() => {}
-                Ok(()) => claimed.keep(),
+                Ok(()) => {
+                    claimed.keep();
+                    left.kept.extend(kept);
+                }
                 Err(error) => left.failed.push(error.to_string()),
             }
-            left.kept.extend(kept);
             if let Err(errors) = claimed.release() {
                 left.failed.extend(errors.iter().map(ToString::to_string));
             }

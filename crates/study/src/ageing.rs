@@ -47,7 +47,8 @@ pub struct AgeRow {
     pub extents_p99: Option<u64>,
     /// Extents per MiB of contents.
     pub extents_per_mib: Option<SpreadF>,
-    /// Writes that found no room and were made again after a sync; of all trials together.
+    /// Writes that found no room and were made again after a sync; of all trials together that
+    /// were not taken from a kept image.
     pub room_retries: u64,
     /// Length of the ageing, of those that were not taken from a kept image.
     pub elapsed: Option<SpreadNs>,
@@ -98,7 +99,7 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
         extents_per_file: SpreadF::from_values(extents.iter().map(|all| all.mean).collect()),
         extents_p99: median(extents.iter().map(|all| all.p99).collect()),
         extents_per_mib: SpreadF::from_values(extents.iter().map(|all| all.per_mib).collect()),
-        room_retries: own.iter().map(|age| age.room_retries).fold(0, u64::saturating_add),
+        room_retries: made.clone().map(|age| age.room_retries).fold(0, u64::saturating_add),
         elapsed: SpreadNs::from_values(made.map(|age| age.elapsed_ns).collect()),
         restored: own.iter().filter(|age| is_restored(age)).count(),
         image_sha256,

@@ -41,15 +41,61 @@ pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<Condi
     let of = |(index, contender): (usize, &Contender)| {
         let is_own = |record: &&TrialRecord| known.index(record) == Some(index);
         let own = of_one_base(&records.iter().filter(is_own).collect::<Vec<_>>());
-        let own: Vec<&Conditioning> = own
-            .iter()
-            .filter_map(|record| record.conditioning.as_ref())
-            .flat_map(Conditioning::parts)
-            .collect();
+        let own = own.iter().filter_map(|record| record.conditioning.as_ref());
+        let own: Vec<Conditioning> = own.map(|done| in_one(done.parts())).collect();
         let policy = contender.levels.ssd.name();
+        let own: Vec<&Conditioning> = own.iter().collect();
         (!own.is_empty()).then(|| conditioning_row(contender.label.clone(), policy, &own))
     };
     plan.contenders.iter().enumerate().filter_map(of).collect()
+}
+
+/// What was done to the devices of a trial, one after the other: bytes and times are added, rounds
+/// are those of the device that was slowest in its last one, and a steady state was found where
+/// each has one. What was not done to one of them was not done.
+fn in_one(devices: &[Conditioning]) -> Conditioning {
+    let mut all = devices.first().cloned().unwrap_or(Conditioning::Several { devices: vec![] });
+    for one in devices.iter().skip(1) {
+        match (&mut all, one) {
+            (Conditioning::NotDone { .. }, _) => {}
+            (_, Conditioning::NotDone { .. }) => all = one.clone(),
+            (
+                Conditioning::Discarded { discarded_bytes, elapsed_ns },
+                Conditioning::Discarded { discarded_bytes: bytes, elapsed_ns: ns },
+            ) => {
+                *discarded_bytes = discarded_bytes.saturating_add(*bytes);
+                *elapsed_ns = elapsed_ns.saturating_add(*ns);
+            }
+            (
+                Conditioning::Preconditioned {
+                    fill_bytes,
+                    fill_ns,
+                    rounds_ops_per_s,
+                    steady,
+                    rounds_ns,
+                    ..
+                },
+                Conditioning::Preconditioned {
+                    fill_bytes: bytes,
+                    fill_ns: ns,
+                    rounds_ops_per_s: rounds,
+                    steady: is_steady,
+                    rounds_ns: all_ns,
+                    ..
+                },
+            ) => {
+                *fill_bytes = fill_bytes.saturating_add(*bytes);
+                *fill_ns = fill_ns.saturating_add(*ns);
+                *rounds_ns = rounds_ns.saturating_add(*all_ns);
+                *steady &= is_steady;
+                if rounds.last() < rounds_ops_per_s.last() {
+                    rounds_ops_per_s.clone_from(rounds);
+                }
+            }
+            _ => {}
+        }
+    }
+    all
 }
 
 fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) -> ConditioningRow {
@@ -266,12 +312,18 @@ fn several<'a>(
     let size = size_bytes.map(|size| format!(" of {size} in all")).unwrap_or_default();
     let is_image =
         |one: &DeviceLevel| matches!(one, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
+    // Facts that differ are told one after the other, and of what they are is then not known.
+    let is_one = |name: &str| fact(name).is_none_or(|text| !text.contains(" + "));
+    let are_alike = ["backing_fs", "direct_io", "rotational", "model", "backing_file"];
+    let is_one_kind = are_alike.into_iter().all(is_one);
     if all(is_image)
+        && is_one_kind
+        && (all(|one| matches!(one, DeviceLevel::Loop { .. })) || fact("in_memory") == Some("true"))
         && let Some(backing) = fact("backing_fs")
     {
         return format!("{count} loop devices over images{size} on {backing}{}", way(fact));
     }
-    if all(|one| matches!(one, DeviceLevel::Block { .. })) {
+    if is_one_kind && all(|one| matches!(one, DeviceLevel::Block { .. })) {
         return format!("{count} × {}{size}", hardware(fact));
     }
     let texts: Vec<String> = members.iter().map(DeviceLevel::written).collect();
@@ -291,4 +343,37 @@ fn hardware<'a>(fact: &impl Fn(&str) -> Option<&'a str>) -> String {
     };
     let model = fact("model").map(|model| format!(" {}", model.trim())).unwrap_or_default();
     format!("{turning}block device{model}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_of_a_trial_are_one_conditioning() {
+        let discarded =
+            |discarded_bytes| Conditioning::Discarded { discarded_bytes, elapsed_ns: 3 };
+        let both = in_one(&[discarded(10), discarded(20)]);
+        assert_eq!(both, Conditioning::Discarded { discarded_bytes: 30, elapsed_ns: 6 });
+        let filled = |steady, last| Conditioning::Preconditioned {
+            fill_bytes: 100,
+            fill_ns: 5,
+            bs_bytes: 4096,
+            rounds_ops_per_s: vec![900.0, last],
+            window_rounds: 5,
+            steady,
+            rounds_ns: 7,
+        };
+        let Conditioning::Preconditioned {
+            fill_bytes, rounds_ops_per_s, steady, rounds_ns, ..
+        } = in_one(&[filled(true, 500.0), filled(false, 400.0), filled(true, 600.0)])
+        else {
+            panic!("it was done")
+        };
+        assert_eq!((fill_bytes, steady, rounds_ns), (300, false, 21));
+        assert_eq!(rounds_ops_per_s, [900.0, 400.0], "of the slowest");
+        let refused = Conditioning::NotDone { reason: "no discard".to_owned() };
+        assert_eq!(in_one(&[discarded(10), refused.clone(), discarded(20)]), refused);
+        assert_eq!(in_one(&[discarded(10)]), discarded(10));
+    }
 }

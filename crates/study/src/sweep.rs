@@ -113,7 +113,7 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<SweepView> {
     let mut views = Vec::new();
     for workload in &plan.workloads {
         let own = contenders.split(&with_right_contents(records, &workload.name));
-        for phase in workload.phases.iter().filter(|phase| phase.timed) {
+        for phase in workload.phases_of_same_work() {
             for sweep in &sweeps {
                 views.extend(view(plan, sweep, (&workload.name, phase), &own));
             }

@@ -100,9 +100,10 @@ pub struct RunArgs {
     pub image_dir: Option<PathBuf>,
     /// Keep images of aged devices in this directory, and take them from there.
     ///
-    /// An age is then made once for each file system, with its options, kernel, tools and size of
-    /// device; later trials, of this RUN and others, write the kept image to the device. Nobody
-    /// else may be able to write to the directory. A file system that discards is always aged anew.
+    /// An age is then made once for each file system, with its options, kernel, tools, name and
+    /// size of device; later trials, of this RUN and others, write the kept image to the device.
+    /// Nobody else may be able to write to the directory. What discards, is prepared by --ssd or
+    /// has several devices is always aged anew.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub age_images: Option<PathBuf>,
     /// How long phases work that end by the clock: 300s.

@@ -307,10 +307,11 @@ fn runner_panics() {
 }
 
 /// A trial of which the executor is killed is done again, and the run goes on with the others.
-fn executor_killed(which: usize) {
-    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    let experiment = env.long_experiment("ext4", "loop:128M", "");
-    let args = ["run", &experiment, "--fs", "ext4,ext4:noatime", "--runs", "1"];
+fn executor_killed(which: usize, fs: &str, on: &str) {
+    let Some(env) = TestEnv::privileged(&[fs]) else { return };
+    let experiment = env.long_experiment(fs, on, "");
+    let both = format!("{fs},{fs}:noatime");
+    let args = ["run", &experiment, "--fs", &both, "--runs", "1"];
     let mut live = env.start(&args);
     live.stop_in_phase(1);
     let executors = live.executors();
@@ -331,12 +332,18 @@ fn executor_killed(which: usize) {
 
 #[test]
 fn outer_executor_killed() {
-    executor_killed(0);
+    executor_killed(0, "ext4", "loop:128M");
 }
 
 #[test]
 fn inner_executor_killed() {
-    executor_killed(1);
+    executor_killed(1, "ext4", "loop:128M");
+}
+
+/// The next trial waits for each device, and finds no name of theirs with the kernel.
+#[test]
+fn executor_on_several_devices_killed() {
+    executor_killed(1, "btrfs", "loop:160M*2");
 }
 
 /// A trial of which the worker is killed is done again.

@@ -122,7 +122,7 @@ fn what_does_not_go_with_several_devices_is_refused_with_a_reason() {
     assert_nothing_left(&env);
 }
 
-/// Queue settings are made on each device, and put back.
+/// Queue settings are made on each device.
 #[test]
 fn queue_settings_are_those_of_each_device() {
     let Some(env) = TestEnv::with_devices(&["btrfs"]) else { return };

@@ -1,8 +1,8 @@
 //! Images of aged devices: which state of which file system each is of, and what is noted of it.
 //!
-//! An image is called by a hash of all that its contents follow from: the file system and how it
-//! was made, kernel, size of the device, and age. A description beside it (JSON) says this in
-//! words, with the SHA-256 of the image and what the age was told by when it was made.
+//! An image is called by a hash of what its contents follow from: the file system and how it was
+//! made, kernel, device, and age. A description beside it (JSON) says this in words, with the
+//! SHA-256 of the image and what the age was told by when it was made.
 
 use crate::error::StepError;
 use crate::stop::Stop;
@@ -14,33 +14,41 @@ use fsarena_model::device::SsdPolicy;
 use fsarena_model::record::Effective;
 use fsarena_model::seed::hex;
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Of the description, and of how ages are made: another number is another image.
 const SCHEMA: u32 = 1;
 /// Longest description that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 1 << 20;
+/// Between two looks whether another RUN is done with keeping an image.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Hex digits of the hash in a name.
 const NAME_DIGITS: usize = 24;
 
-/// All that the contents of an aged device follow from.
+/// What the contents of an aged device follow from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AgedState {
     schema: u32,
     fs: FsLevel,
-    /// Without the path of the device.
+    /// Without the path of the device, of which the identifier is made where mkfs takes one: a
+    /// device of another name has another state.
     mkfs_argv: Vec<String>,
     tool_version: Option<String>,
     features: BTreeMap<String, String>,
-    /// Release of the kernel.
+    /// Release and version of the kernel: one that was built again is another one.
     kernel: String,
     device_bytes: u64,
+    /// Of the device, what decides how it is written.
+    device_facts: BTreeMap<String, String>,
     age: Age,
 }
 
@@ -64,29 +72,32 @@ pub(super) struct KeptAge {
 impl KeptAge {
     /// Of the trial's file system, which was made just now; nothing where no images are kept, or
     /// the state is not in the one device alone: below a file system that discards there are holes,
-    /// and what a command makes is not known.
+    /// an SSD that was prepared would not be any more, and what a command makes is not known.
     pub(super) fn of_trial(spec: &TrialSpec, made: &Effective, age: &Age) -> Option<Self> {
         let dir = spec.age_image_dir.as_deref()?;
         let levels = &spec.contender.levels;
         let TargetSpec::Block { device, size_bytes, under, members, .. } = &spec.target else {
             return None;
         };
-        let discards = levels.discard != Discard::None || levels.ssd == SsdPolicy::Blkdiscard;
+        let prepares = levels.discard != Discard::None || levels.ssd != SsdPolicy::None;
         let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
         let is_inside = driver.backing() == Backing::Block && levels.fs.external.is_none();
-        if discards || !is_inside || matches!(under, Under::Guest { .. }) || !members.is_empty() {
+        if prepares || !is_inside || matches!(under, Under::Guest { .. }) || !members.is_empty() {
             return None;
         }
         let path = device.to_string_lossy();
         let argv = made.mkfs_argv.iter().filter(|word| **word != path);
+        let facts = ["logical_sector_bytes", "physical_sector_bytes", "rotational"];
+        let fact = |name: &str| spec.device.get(name).cloned().unwrap_or_default();
         let state = AgedState {
             schema: SCHEMA,
             fs: levels.fs.clone(),
             mkfs_argv: argv.cloned().collect(),
             tool_version: made.tool_version.clone(),
             features: made.features.clone(),
-            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            kernel: kernel(),
             device_bytes: *size_bytes,
+            device_facts: facts.map(|name| (name.to_owned(), fact(name))).into(),
             age: age.clone(),
         };
         let words = serde_json::to_vec(&state).ok()?;
@@ -96,13 +107,30 @@ impl KeptAge {
         Some(Self { state, image: with("img"), description: with("json") })
     }
 
+    /// Has nobody else keep an image in the directory as long as what is returned lives.
+    pub(super) fn lock(&self, stop: &Stop) -> Result<File, StepError> {
+        let dir = self.image.parent().unwrap_or(Path::new("."));
+        let failed = |error: io::Error| StepError::new(format!("lock {}: {error}", dir.display()));
+        let lock = File::open(dir).map_err(failed)?;
+        loop {
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(lock),
+                Err(Errno::WOULDBLOCK) if stop.asked() => return Err(StepError::Stopped),
+                Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+                Err(errno) => return Err(failed(errno.into())),
+            }
+        }
+    }
+
     /// Puts the state onto the device, where it is kept; what was noted of it.
     pub(super) fn restore(
         &self,
         target: &TargetSpec,
         stop: &Stop,
     ) -> Result<Option<AgeRecord>, StepError> {
-        let Some(description) = self.described()? else { return Ok(None) };
+        let Some(description) = self.described()?.filter(|_| self.image.exists()) else {
+            return Ok(None);
+        };
         let go_on = || !stop.asked();
         if !kept_image::restore(target, &self.image, &description.sha256, &go_on)? {
             return Err(StepError::Stopped);
@@ -150,6 +178,11 @@ impl KeptAge {
     }
 }
 
+fn kernel() -> String {
+    let own = rustix::system::uname();
+    format!("{} {}", own.release().to_string_lossy(), own.version().to_string_lossy())
+}
+
 /// Under another name until it is whole and on the disk.
 fn write_whole(path: &Path, description: &Description) -> io::Result<()> {
     let new = path.with_extension("json.new");
@@ -173,6 +206,7 @@ mod tests {
             features: BTreeMap::from([("features".to_owned(), "extent".to_owned())]),
             kernel: "6.1".to_owned(),
             device_bytes: 1 << 30,
+            device_facts: BTreeMap::from([("rotational".to_owned(), "0".to_owned())]),
             age: Age::filled(80),
         }
     }

@@ -2,11 +2,11 @@
 //! `--scale` made 500 misleads.
 //!
 //! In a title `{files}`, `{dirs}`, `{size}`, `{bytes}` and `{ops}` stand for numbers of the
-//! workload as it is run. A title without any of them is taken as it is, and says the scale where
-//! there is one.
+//! workload as it is run; `{ops}` for a time, where the clock ends them. A title without any of
+//! them is taken as it is, and says the scale where there is one.
 
-use fsarena_model::phase::Workload;
-use fsarena_model::units::{Bytes, grouped};
+use fsarena_model::phase::{Phase, Workload};
+use fsarena_model::units::{Bytes, Nanos, grouped};
 
 /// The title of a workload as it is run at `scale`.
 #[must_use]
@@ -36,13 +36,15 @@ fn marks(workload: &Workload) -> [(&'static str, String); 5] {
         Some(source) => (source.contents.files, source.contents.bytes),
         None => (set.files, set.bytes()),
     };
-    let ops = workload.phases.iter().find_map(|phase| phase.io.ops).unwrap_or(files);
+    let of_time = |phase: &Phase| Some(format!("{} of", Nanos(phase.io.runtime_ns?)));
+    let of_number = |phase: &Phase| phase.io.ops.map(grouped);
+    let ops = workload.phases.iter().find_map(|phase| of_number(phase).or_else(|| of_time(phase)));
     [
         ("{files}", counted(files, "file", "files")),
         ("{dirs}", counted(set.dirs, "directory", "directories")),
         ("{size}", Bytes(set.size_bytes).to_string()),
         ("{bytes}", Bytes(bytes).to_string()),
-        ("{ops}", grouped(ops)),
+        ("{ops}", ops.unwrap_or_else(|| grouped(files))),
     ]
 }
 
@@ -62,6 +64,18 @@ mod tests {
         assert_eq!(shown_title(&work, 1.0), "10,000 files of 4 KiB in 100 directories");
         work.dataset = Dataset::uniform(1, 4096, 1);
         assert_eq!(shown_title(&work, 0.0001), "1 file of 4 KiB in 1 directory");
+    }
+
+    #[test]
+    fn ops_of_a_runtime_are_told_by_the_time() {
+        let mut work = builtin("fsync-latency").unwrap();
+        let by_number = shown_title(&work, 1.0);
+        for phase in &mut work.phases {
+            (phase.io.ops, phase.io.runtime_ns) = (None, Some(90_000_000_000));
+        }
+        let rest = by_number.split_once(' ').unwrap().1;
+        let time = Nanos(90_000_000_000);
+        assert_eq!(shown_title(&work, 1.0), format!("{time} of {rest}"));
     }
 
     #[test]

@@ -65,7 +65,12 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let age_image_dir = age_image_dir(args.age_images.as_deref(), &plan)?;
-    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
+    let ours = OwnPaths {
+        database: &database,
+        state_dir: &state_dir,
+        image_dir: &image_dir,
+        age_image_dir: age_image_dir.as_deref(),
+    };
     if let Some(report) = &args.report {
         output_file::check_writable(report)?;
     }

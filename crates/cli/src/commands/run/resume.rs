@@ -57,7 +57,12 @@ pub(super) fn run(
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     check_image_dir(&rest, &place.image_dir)?;
     super::preflight::vet_age_image_dir(place.age_image_dir.as_deref())?;
-    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
+    let ours = OwnPaths {
+        database: &database,
+        state_dir: &state_dir,
+        image_dir: &place.image_dir,
+        age_image_dir: place.age_image_dir.as_deref(),
+    };
     consent::vet_devices(&rest, &consents.wipe, ours, true)?;
     let hosts = hosts::of_stored(args, &rest, place)?;
     let left = rest.schedule.len();
