@@ -14,6 +14,7 @@ mod then;
 
 use crate::context::{Run, SectionContext};
 use crate::section::{Block, Section};
+use crate::text::capital;
 use fsarena_chart::Svg;
 use phrases::{Phrases, Title};
 
@@ -50,7 +51,7 @@ pub fn own_article(run: &Run<'_>, language: Language) -> OwnArticle {
         .map(|(title, section)| (phrases.title(title).to_owned(), section))
         .collect();
     number_charts(&mut sections, phrases);
-    OwnArticle { title: phrases.own_title(&title), sections, phrases }
+    OwnArticle { title: capital(&phrases.own_title(&title)), sections, phrases }
 }
 
 /// Gives each chart its number, in the order of the article.

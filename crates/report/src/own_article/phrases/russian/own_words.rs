@@ -12,9 +12,9 @@ const PARTS: [Template; 27] = [
     ("the machine is not known", "неизвестна"),
     ("{} of memory", "{} памяти"),
     ("a virtual machine ({=})", "виртуальная машина ({=})"),
-    ("loop device over an image of {} on {=}", "устройство loop над образом в {} на {=}"),
-    ("loop device over a file in memory of {}", "устройство loop над файлом в памяти, {}"),
-    ("loop device over a file of {}", "устройство loop над файлом в {}"),
+    ("loop device over an image of {} on {=}", "loop над образом в {} на {=}"),
+    ("loop device over a file in memory of {}", "loop над файлом в памяти, {}"),
+    ("loop device over a file of {}", "loop над файлом в {}"),
     ("a directory on {=}", "каталог на {=}"),
     ("non-rotating block device {=} of {}", "твердотельный диск {=}, {}"),
     ("rotating block device {=} of {}", "вращающийся диск {=}, {}"),
@@ -213,7 +213,7 @@ mod tests {
         let said = "Linux 6.18, 2 × AMD EPYC, 23,5\u{a0}ГиБ памяти, виртуальная машина (KVM)";
         assert_eq!(line(machine), said);
         let device = "loop device over an image of 2 GiB on ext4, direct I/O";
-        let said = "устройство loop над образом в 2\u{a0}ГиБ на ext4, прямой ввод-вывод";
+        let said = "loop над образом в 2\u{a0}ГиБ на ext4, прямой ввод-вывод";
         assert_eq!(line(device), said);
         let guest = "hdd-2003 of 4 GiB, modelled, in a guest of Linux 6.12";
         let said = "hdd-2003, 4\u{a0}ГиБ, модель диска, в гостевом ядре Linux 6.12";
