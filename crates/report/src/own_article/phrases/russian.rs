@@ -173,6 +173,7 @@ impl Phrases for Russian {
         now: &Ranked<'_>,
         is_same: Option<bool>,
     ) -> String {
+        let test = own_words::test(test);
         let place = |place: &Ranked<'_>| match &place.spread {
             None => format!("единственный участник - {}", place.best),
             Some(spread) => {
