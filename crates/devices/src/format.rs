@@ -163,18 +163,16 @@ pub fn format(
     let parts = target.parts();
     // Of several devices none is written before all are looked at; each is waited for, where a
     // trial that was killed still holds it.
+    let held_of = |part: &TargetSpec| match level.external {
+        None => reopen::to_overwrite(part),
+        Some(_) => reopen::for_writing(part),
+    };
     if parts.len() > 1 {
-        parts.iter().try_for_each(|part| {
-            let held = reopen::for_writing(part)?;
-            reopen::nothing_new_on(part, &held)
-        })?;
+        parts.iter().try_for_each(|part| held_of(part).map(drop))?;
         members::forget(target)?;
     }
     for part in &parts {
-        let held = reopen::for_writing(part)?;
-        if level.external.is_none() {
-            reopen::nothing_new_on(part, &held)?;
-        }
+        let held = held_of(part)?;
         if let Some((device, size_bytes)) = part.device().zip(part.size_bytes()) {
             wipe(part, held, device, size_bytes)?;
         }

@@ -77,30 +77,24 @@ pub fn keep(
     let failed = |call| move |error: io::Error| TargetError::io(call, path, error);
     let image = without_name(dir).map_err(|errno| failed("open (O_TMPFILE)")(errno.into()))?;
     image.set_len(size_bytes).map_err(failed("ftruncate"))?;
-    let (mut digest, mut chunk, mut at) = (Sha256::new(), vec![0; CHUNK_BYTES], 0);
-    while at < size_bytes {
-        if !go_on() {
-            return Ok(None);
-        }
-        let length = (size_bytes - at).min(CHUNK_BYTES as u64) as usize;
-        let bytes = &mut chunk[..length];
+    let copied = each_chunk(size_bytes, go_on, |bytes, at| {
         from.read_exact_at(bytes, at).map_err(|error| TargetError::io("read", device, error))?;
-        digest.update(&*bytes);
         enough_room(dir, path)?;
         for (piece, offset) in bytes.chunks(HOLE_BYTES).zip((at..).step_by(HOLE_BYTES)) {
             if piece.iter().any(|byte| *byte != 0) {
                 image.write_all_at(piece, offset).map_err(failed("write"))?;
             }
         }
-        at += length as u64;
-    }
+        Ok(())
+    })?;
+    let Some(sha256) = copied else { return Ok(None) };
     image.sync_all().map_err(failed("fsync"))?;
     give_name(&image, path).map_err(failed("link"))?;
     // What it leaves in the page cache would lie there beside the work.
     cache::evict_file(path)?;
     drop(from);
     cache::flush_device(device)?;
-    Ok(Some(hex(digest)))
+    Ok(Some(sha256))
 }
 
 /// Puts a kept image onto the target's device, and looks whether it is still the one that was kept:
@@ -126,22 +120,14 @@ pub fn restore(
         return Err(TargetError::state(path, problem, REMEDY));
     }
     let onto = reopen::for_writing(target)?;
-    let (mut digest, mut chunk, mut at) = (Sha256::new(), vec![0; CHUNK_BYTES], 0);
-    while at < size_bytes {
-        if !go_on() {
-            return Ok(false);
-        }
-        let length = (size_bytes - at).min(CHUNK_BYTES as u64) as usize;
-        let bytes = &mut chunk[..length];
+    let copied = each_chunk(size_bytes, go_on, |bytes, at| {
         image.read_exact(bytes).map_err(failed("read"))?;
-        digest.update(&*bytes);
-        onto.write_all_at(bytes, at).map_err(|error| TargetError::io("write", device, error))?;
-        at += length as u64;
-    }
+        onto.write_all_at(bytes, at).map_err(|error| TargetError::io("write", device, error))
+    })?;
+    let Some(found) = copied else { return Ok(false) };
     onto.sync_all().map_err(|error| TargetError::io("fsync", device, error))?;
     drop(onto);
     cache::flush_device(device)?;
-    let found = hex(digest);
     if found != sha256 {
         let problem = format!(
             "it is not the image that was kept: its SHA-256 is {found}, and {sha256} was noted"
@@ -150,6 +136,27 @@ pub fn restore(
     }
     cache::evict_file(path)?;
     Ok(true)
+}
+
+/// Has `copy` fill and use each chunk of so many bytes, from the first on; the SHA-256 of all that
+/// it filled, 64 hex digits. Nothing where a stop was asked for.
+fn each_chunk(
+    size_bytes: u64,
+    go_on: GoOn<'_>,
+    mut copy: impl FnMut(&mut [u8], u64) -> Result<(), TargetError>,
+) -> Result<Option<String>, TargetError> {
+    let (mut digest, mut chunk, mut at) = (Sha256::new(), vec![0; CHUNK_BYTES], 0);
+    while at < size_bytes {
+        if !go_on() {
+            return Ok(None);
+        }
+        let length = (size_bytes - at).min(CHUNK_BYTES as u64) as usize;
+        let bytes = &mut chunk[..length];
+        copy(bytes, at)?;
+        digest.update(&*bytes);
+        at += length as u64;
+    }
+    Ok(Some(fsarena_model::seed::hex(&digest.finalize())))
 }
 
 fn whole_device(target: &TargetSpec) -> Option<(&Path, u64)> {
@@ -181,10 +188,6 @@ fn give_name(file: &File, path: &Path) -> io::Result<()> {
         }
         linked => Ok(linked?),
     }
-}
-
-fn hex(digest: Sha256) -> String {
-    fsarena_model::seed::hex(&digest.finalize())
 }
 
 #[cfg(test)]

@@ -36,6 +36,17 @@ pub(crate) fn for_writing(target: &TargetSpec) -> Result<File, TargetError> {
     held(target, Exclusive::Write)
 }
 
+/// As [`for_writing`], for what overwrites the device: nothing has come onto it since it was given
+/// up ([`nothing_new_on`]).
+///
+/// # Errors
+/// Those of both.
+pub(crate) fn to_overwrite(target: &TargetSpec) -> Result<File, TargetError> {
+    let held = for_writing(target)?;
+    nothing_new_on(target, &held)?;
+    Ok(held)
+}
+
 /// As [`for_writing`], for reading.
 ///
 /// # Errors
@@ -203,7 +214,7 @@ fn over_our_image(
 ///
 /// # Errors
 /// When something else is on it, or what is on it cannot be known.
-pub(crate) fn nothing_new_on(target: &TargetSpec, held: &File) -> Result<(), TargetError> {
+fn nothing_new_on(target: &TargetSpec, held: &File) -> Result<(), TargetError> {
     let TargetSpec::Block { under: Under::Real { identity, signatures, .. }, .. } = target else {
         return Ok(());
     };

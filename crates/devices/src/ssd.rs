@@ -129,10 +129,7 @@ pub fn apply(
         return apply_to_one(target, policy, precondition, hook).map(Some);
     }
     // None is written before all are looked at.
-    parts.iter().try_for_each(|part| {
-        let file = reopen::for_writing(part)?;
-        reopen::nothing_new_on(part, &file)
-    })?;
+    parts.iter().try_for_each(|part| reopen::to_overwrite(part).map(drop))?;
     let each = parts.iter().map(|part| apply_to_one(part, policy, precondition, hook));
     Ok(Some(Conditioning::Several { devices: each.collect::<Result<_, _>>()? }))
 }
@@ -151,8 +148,7 @@ fn apply_to_one(
             "leave ssd out, or name a device",
         ));
     };
-    let file = reopen::for_writing(target)?;
-    reopen::nothing_new_on(target, &file)?;
+    let file = reopen::to_overwrite(target)?;
     match policy {
         SsdPolicy::Blkdiscard => discard(&file, device, *size_bytes, hook),
         _ => Preconditioning { file: &file, device, size_bytes: *size_bytes, plan: precondition }

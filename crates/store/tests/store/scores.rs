@@ -335,6 +335,18 @@ fn of_a_file_of_version_6() {
     assert_eq!(version, SCHEMA_VERSION);
 }
 
+/// Brings a file up to date: what `taken` says its constraint knows now, what `refused` says it
+/// does not, and the file is sound.
+fn upgraded(path: &std::path::Path, taken: &str, refused: &str) -> Connection {
+    drop(Store::open(path).unwrap());
+    let raw = Connection::open(path).unwrap();
+    raw.execute(taken, []).unwrap();
+    assert!(raw.execute(refused, []).is_err());
+    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+    raw
+}
+
 /// A file of version 7 knew no modelled disks; it keeps its rows, and takes them now.
 #[test]
 fn of_a_file_of_version_7() {
@@ -360,15 +372,10 @@ fn of_a_file_of_version_7() {
     assert!(raw.execute(kind, []).is_err(), "it is as version 7 was");
     drop(raw);
     assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
-    drop(Store::open(&path).unwrap());
-    let raw = Connection::open(&path).unwrap();
-    raw.execute(kind, []).unwrap();
-    assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
+    let raw = upgraded(&path, kind, "UPDATE contender SET device = 'tape'");
     let question = "SELECT sql FROM sqlite_schema WHERE name = 'question'";
     let rule: String = raw.query_row(question, [], |row| row.get(0)).unwrap();
     assert!(rule.contains("'written', 'p99', 'per-op')"), "{rule}");
-    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
 }
 
 /// What version 9 did not know is refused by its constraint, and taken once it is of a later one.
@@ -395,14 +402,9 @@ fn of_a_file_of_version_9() {
     assert!(raw.execute(state, []).is_err(), "it is as version 9 was");
     drop(raw);
     assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
-    drop(Store::open(&path).unwrap());
-    let raw = Connection::open(&path).unwrap();
-    raw.execute(state, []).unwrap();
-    assert!(raw.execute("UPDATE score SET cache_state = 'cool'", []).is_err());
+    upgraded(&path, state, "UPDATE score SET cache_state = 'cool'");
     let read = Store::open_read_only(&path).unwrap().scores(run).unwrap();
     assert_eq!(read[0].phases[0].cache, CacheState::ColdClients);
-    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
 }
 
 /// Version 11 knew no several devices; it takes them once it is of a later one.
@@ -425,10 +427,5 @@ fn of_a_file_of_version_11() {
     assert!(raw.execute(kind, []).is_err(), "it is as version 11 was");
     drop(raw);
     assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
-    drop(Store::open(&path).unwrap());
-    let raw = Connection::open(&path).unwrap();
-    raw.execute(kind, []).unwrap();
-    assert!(raw.execute("UPDATE contender SET device = 'tape'", []).is_err());
-    let sound: String = raw.pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
+    upgraded(&path, kind, "UPDATE contender SET device = 'tape'");
 }

@@ -1,7 +1,7 @@
 //! What the program itself says in English in its records and experiments, in Russian: the machine,
 //! devices, and titles. What a user has written stays as it is.
 
-use super::numbers::{count, figure, number};
+use super::numbers::{figure, number, plural};
 
 /// English and Russian: `{}` is a figure, `{=}` stays as it is, `{files}` and `{dirs}` are a number
 /// of these.
@@ -212,12 +212,11 @@ fn filled(template: &str, values: &[&str]) -> String {
     text
 }
 
+/// With thousands apart, as in the English text.
 fn grouped(value: &str, noun: &str, forms: [&str; 3]) -> String {
-    let words = counted(value, noun).map_or_else(|| value.to_owned(), |own| count(own, forms));
-    // As in the English text: with thousands apart.
-    match (value.split_once(' '), words.split_once(' ')) {
-        (Some((digits, _)), Some((_, word))) => format!("{} {word}", number(digits)),
-        _ => words,
+    match (counted(value, noun), value.split_once(' ')) {
+        (Some(own), Some((digits, _))) => format!("{} {}", number(digits), plural(own, forms)),
+        _ => value.to_owned(),
     }
 }
 
