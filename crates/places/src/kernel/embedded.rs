@@ -30,6 +30,8 @@ pub const PATCHES_6_1: &[Embedded] = embedded!(
     "0007-um-reclaim-takes-time.patch",
     "0008-um-yield-takes-time.patch",
     "0009-um-crc32c-by-the-processor.patch",
+    "0010-um-strings-by-the-processor.patch",
+    "0011-um-floating-point-state-where-it-changed.patch",
 );
 
 /// Changes of Linux 6.11 and later.
@@ -44,6 +46,8 @@ pub const PATCHES_6_12: &[Embedded] = embedded!(
     "0007-um-reclaim-takes-time.patch",
     "0008-um-yield-takes-time.patch",
     "0009-um-crc32c-by-the-processor.patch",
+    "0010-um-strings-by-the-processor.patch",
+    "0011-um-floating-point-state-where-it-changed.patch",
 );
 
 /// New files.
