@@ -68,13 +68,14 @@ pub enum CrashTask {
     Trees(SequenceCheck),
 }
 
-/// The same file system on each of `/dev/vdisk0` and the next ones, after a power cut.
+/// The same file system on each of `/dev/vdisk0` and the next ones, after power cuts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrashCheck {
     pub fs: FsLevel,
     pub size_bytes: u64,
-    pub disks: u32,
+    /// How many contents each of them shows, one after another.
+    pub contents: Vec<u32>,
     /// With all lines of the kernel and the text of the check.
     #[serde(default)]
     pub is_detailed: bool,
@@ -95,19 +96,26 @@ pub fn run_crash_task(text: &str) -> Result<String, String> {
     let mnt = Path::new(MOUNT_POINT);
     let done = || -> Result<String, CrashError> {
         fs::create_dir_all(mnt).map_err(CrashError::io(mnt))?;
-        done(&serde_json::from_str(text)?, mnt)
+        done(&serde_json::from_str(text)?, mnt, &mut None)
     };
     done().map_err(|error| error.to_string())
 }
 
-/// Does a task with this place for mounts.
-fn done(task: &CrashTask, mnt: &Path) -> Result<String, CrashError> {
+/// Does a task with this place for mounts; what reads files is kept for the next one.
+fn done(
+    task: &CrashTask,
+    mnt: &Path,
+    reader: &mut Option<FileReader>,
+) -> Result<String, CrashError> {
     match task {
         CrashTask::Work(work) => Ok(serde_json::to_string(&work::work(work, mnt)?)?),
         CrashTask::MediumErrorWork(work) => {
             Ok(serde_json::to_string(&medium_error::work(work, mnt)?)?)
         }
-        CrashTask::Check(task) => Ok(serde_json::to_string(&check(task, mnt)?)?),
+        CrashTask::Check(task) => {
+            let reader = reader.get_or_insert_with(FileReader::new);
+            Ok(serde_json::to_string(&check(task, mnt, reader)?)?)
+        }
         CrashTask::ApplicationWork(task) => {
             Ok(serde_json::to_string(&application::work(task, mnt)?)?)
         }
@@ -132,19 +140,25 @@ pub fn check_programs(fs_name: &str) -> impl Iterator<Item = &'static str> {
     mounting::programs(fs_name)
 }
 
-fn check(task: &CrashCheck, mnt: &Path) -> Result<Vec<Observation>, CrashError> {
+fn check(
+    task: &CrashCheck,
+    mnt: &Path,
+    reader: &mut FileReader,
+) -> Result<Vec<Observation>, CrashError> {
     let driver = driver(&task.fs)?;
     let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
-    let mut reader = FileReader::new();
-    for number in 0..task.disks {
-        let target = task.target.clone();
-        let target = target.unwrap_or_else(|| mounting::target(number, task.size_bytes));
-        let planned = driver.mount_plan(&task.fs, Discard::None, &target);
+    let mut look = |target: &TargetSpec| {
+        let planned = driver.mount_plan(&task.fs, Discard::None, target);
         let plan = planned.map_err(TargetError::from)?;
-        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
+        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, target).ok_or_else(none)?;
         let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
-        all.push(check::check(&fs, mnt, asked, &mut reader));
+        all.push(check::check(&fs, mnt, asked, reader));
+        Ok(())
+    };
+    match &task.target {
+        Some(target) => look(target)?,
+        None => mounting::each_contents(&task.contents, task.size_bytes, look)?,
     }
     Ok(all)
 }

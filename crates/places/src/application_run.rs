@@ -3,10 +3,10 @@
 //!
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
-use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
-use crate::disk::{Disk, DiskOrder, disks_of_views};
+use crate::crash_run::{CrashRunError, is_doubtful, limit_of, not_survived, run_task};
+use crate::disk::{Disk, DiskOrder, disk_of_states};
 use crate::guest::{GuestOptions, Program};
-use crate::state_groups::in_groups;
+use crate::state_groups::{GroupCheck, in_groups};
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::application::{Application, ApplicationSeen, ApplicationWork};
@@ -127,19 +127,13 @@ impl Checker<'_> {
     /// A check of a group; where its guest does not survive it, or a disk could not be mounted or
     /// unmounted, of each such state in a guest of its own.
     fn check_group(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
-        let mut seen = match self.check(states) {
-            Err(error) if !error.is_stop() => {
-                return states.iter().map(|state| self.check_one(state)).collect();
-            }
-            done => done?,
+        let check = GroupCheck {
+            together: &|states: &[CrashState]| self.check(states),
+            alone: &|state| self.check_one(state),
+            is_doubtful: &|seen: &ApplicationSeen| is_doubtful(&seen.mounts, seen.unmount_errno),
+            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
         };
-        for (state, seen) in states.iter().zip(&mut seen) {
-            // What other disks of the guest may have done is ruled out.
-            if is_doubtful(&seen.mounts, seen.unmount_errno) {
-                *seen = self.check_one(state)?;
-            }
-        }
-        Ok(seen)
+        check.run(states)
     }
 
     /// A check of one state. A guest that does not survive it is what was seen.
@@ -169,13 +163,14 @@ impl Checker<'_> {
             lines: lines.collect(),
             acknowledged: counts.iter().map(|count| u32::try_from(*count).unwrap_or(0)).collect(),
         });
-        let views = states.iter().map(|state| view(self.base, self.log, state)).collect();
-        let mut views = disks_of_views(views, self.base);
-        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
+        let Some((first, later)) = states.split_first() else { return Ok(Vec::new()) };
+        let (base, log) = (self.base, self.log);
+        let later = later.iter().map(|state| Ok(view(base, log, state)));
+        let mut disk = disk_of_states(view(base, log, first), Box::new(later), (base, log));
         // A check that spins takes no virtual time, and is ended by the host.
         let checks_s = order.application.check_limit_s * states.len() as u64;
-        let limit = GUEST_LIMIT + Duration::from_secs(checks_s);
-        let text = run(order, &task, limit, &mut disks, self.stop)?;
+        let limit = limit_of(GUEST_LIMIT, states.len()) + Duration::from_secs(checks_s);
+        let text = run(order, &task, limit, &mut [&mut *disk], self.stop)?;
         let seen: Vec<ApplicationSeen> = serde_json::from_str(&text)?;
         if seen.len() == states.len() {
             return Ok(seen);

@@ -7,10 +7,10 @@
 
 pub use crate::crash_check::contents;
 use crate::crash_check::{Checked, ToCheck};
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disks_of_views};
+use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
-use crate::state_groups::in_groups;
+use crate::state_groups::{DISKS_MOST, GroupCheck, in_groups};
 use fsarena_devices::TargetError;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
@@ -25,9 +25,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// States of a run that are recovered on the modelled disk, in guests: each of its requests has a
-/// time there, and a state takes many times as long as where requests are done at once.
-const TIMED_STATES: usize = 16;
+/// States of a run that have the time of their recovery taken, where nothing else is asked. In
+/// guests they lie on the modelled disk, where each request has a time: such a state takes many
+/// times as long as where requests are done at once. Natively they are looked at alone.
+pub const TIMED_STATES: usize = 16;
+
+/// States that a guest looks at within its limit on any machine.
+const STATES_OF_LIMIT: usize = 32;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -47,6 +51,8 @@ pub struct CrashOrder<'a> {
     pub lose_flush: Option<u32>,
     /// Whether the check of the file system is run in each state.
     pub has_fsck: bool,
+    /// States that have the time of their recovery taken: in guests on the modelled disk.
+    pub timed_states: usize,
 }
 
 /// Where the work is done and its states are looked at.
@@ -198,7 +204,7 @@ pub fn crash_run(
         different[place].is_logged |= is_recovered(number);
         places.push(place);
     }
-    for place in timed(&different) {
+    for place in timed(&different, order.timed_states) {
         different[place].is_timed = true;
     }
     let began = Instant::now();
@@ -218,12 +224,11 @@ pub fn crash_run(
     Ok(CrashRun { work, log, hunted, lost_flush_ns, recoveries, looks_took, states, observations })
 }
 
-/// Which of these have the time of their recovery taken: [`TIMED_STATES`], drawn by the hashes of
-/// their contents.
-fn timed(states: &[ToCheck<'_>]) -> Vec<usize> {
+/// So many of these, drawn by the hashes of their contents.
+fn timed(states: &[ToCheck<'_>], most: usize) -> Vec<usize> {
     let mut drawn: Vec<usize> = (0..states.len()).collect();
     drawn.sort_unstable_by_key(|place| states[*place].state.contents);
-    drawn.truncate(TIMED_STATES);
+    drawn.truncate(most);
     drawn
 }
 
@@ -326,6 +331,10 @@ enum ViewDisk<'v> {
 }
 
 impl ViewDisk<'_> {
+    fn is_looked(&self) -> bool {
+        matches!(self, Self::Looked(_))
+    }
+
     fn as_disk(&mut self) -> &mut dyn Disk {
         match self {
             Self::Looked(disk) => &mut **disk,
@@ -394,58 +403,84 @@ impl Checker<'_> {
         }
     }
 
+    /// Looks at states in one guest; what was seen in each, in their order.
     fn check(
         &self,
         states: &[ToCheck<'_>],
         is_detailed: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Checked>, CrashRunError> {
-        let size_bytes = self.base.size_bytes();
-        let disks = u32::try_from(states.len()).unwrap_or(0);
-        let (fs, has_fsck) = (self.fs.clone(), self.has_fsck);
-        let task = CrashCheck { fs, size_bytes, disks, is_detailed, has_fsck, target: None };
-        let task = CrashTask::Check(task);
-        let mut views = self.view_disks(states)?;
+        let (looked, own): (Vec<&ToCheck<'_>>, Vec<_>) =
+            states.iter().partition(|one| self.is_looked(one));
+        let mut contents = Vec::new();
+        let mut views = Vec::new();
+        let looked_at = looked.len();
+        if looked_at > 0 {
+            contents.push(u32::try_from(looked_at).unwrap_or(u32::MAX));
+            views.push(ViewDisk::Looked(self.disk_of(looked)?));
+        }
+        for one in &own {
+            contents.push(1);
+            views.push(self.own_disk(one)?);
+        }
+        let task = CrashTask::Check(CrashCheck {
+            fs: self.fs.clone(),
+            size_bytes: self.base.size_bytes(),
+            contents,
+            is_detailed,
+            has_fsck: self.has_fsck,
+            target: None,
+        });
         let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
-        let options = GuestOptions { seed: self.seed, ..self.options.clone() };
+        let limit = limit_of(self.options.limit, states.len());
+        let options = GuestOptions { seed: self.seed, limit, ..self.options.clone() };
         let text = run_task(&options, self.program, &task, &mut disks, stop)?;
         let all: Vec<Observation> = serde_json::from_str(&text)?;
         if all.len() != states.len() {
             return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
         }
-        let checked = all.into_iter().zip(views).map(|(seen, view)| {
+        let mut all = all.into_iter();
+        let mut seen_looked = all.by_ref().take(looked_at).collect::<Vec<_>>().into_iter();
+        let mut seen_own = all.zip(views.into_iter().filter(|view| !view.is_looked()));
+        let checked = states.iter().filter_map(|one| {
+            if self.is_looked(one) {
+                let seen = Observation { is_untimed: true, ..seen_looked.next()? };
+                return Some(Checked { seen, log: None });
+            }
+            let (seen, view) = seen_own.next()?;
             let is_untimed = !matches!(view, ViewDisk::Modelled(_));
-            Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() }
+            Some(Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() })
         });
         Ok(checked.collect())
     }
 
-    /// A disk for each state.
-    fn view_disks(&self, states: &[ToCheck<'_>]) -> Result<Vec<ViewDisk<'_>>, CrashRunError> {
-        let is_looked = |one: &&ToCheck<'_>| !one.is_logged && !self.is_timed(one);
-        let views = states.iter().filter(is_looked).map(|one| self.view(one));
-        let views = views.collect::<Result<_, CrashRunError>>()?;
-        let mut looked = disks_of_views(views, &self.base).into_iter();
-        let mut disks = Vec::with_capacity(states.len());
-        for one in states {
-            if let Some(disk) = is_looked(&one).then(|| looked.next()).flatten() {
-                disks.push(ViewDisk::Looked(disk));
-                continue;
-            }
-            let (ToCheck { state, is_logged, .. }, view) = (one, self.view(one)?);
-            disks.push(match &self.disk {
-                Some(disk) => {
-                    let there = (self.log, pieces(self.log, state));
-                    let seed = self.seed ^ state.contents;
-                    ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?))
-                }
-                None => {
-                    let size_bytes = self.base.size_bytes();
-                    ViewDisk::Logged(Box::new(CrashViewDisk::logged(view, size_bytes)))
-                }
-            });
-        }
-        Ok(disks)
+    /// One disk that shows these states one after another.
+    fn disk_of<'v>(
+        &'v self,
+        states: Vec<&'v ToCheck<'v>>,
+    ) -> Result<Box<dyn Disk + 'v>, CrashRunError> {
+        let mut views = states.into_iter().map(|one| self.view(one));
+        let none = || CrashRunError::Missing { asked: 0, seen: 0 };
+        let first = views.next().ok_or_else(none)?.map_err(DiskOrderError::from)?;
+        Ok(disk_of_states(first, Box::new(views), (&self.base, self.log)))
+    }
+
+    /// A disk with one state.
+    fn own_disk(&self, one: &ToCheck<'_>) -> Result<ViewDisk<'_>, CrashRunError> {
+        let ToCheck { state, is_logged, .. } = one;
+        let view = self.view(one).map_err(DiskOrderError::from)?;
+        let Some(disk) = &self.disk else {
+            let disk = CrashViewDisk::logged(view, self.base.size_bytes());
+            return Ok(ViewDisk::Logged(Box::new(disk)));
+        };
+        let there = (self.log, pieces(self.log, state));
+        let seed = self.seed ^ state.contents;
+        Ok(ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?)))
+    }
+
+    /// Whether nothing of its disk is wanted afterwards, nor any time.
+    fn is_looked(&self, one: &ToCheck<'_>) -> bool {
+        !one.is_logged && !self.is_timed(one)
     }
 
     /// Whether requests take the time of the model: a power cut in what recovery writes has one,
@@ -454,34 +489,43 @@ impl Checker<'_> {
         self.disk.is_some() && (one.is_timed || one.is_logged)
     }
 
-    fn view(&self, one: &ToCheck<'_>) -> Result<View<'_>, CrashRunError> {
-        let view = contents(&self.base, self.log, one.state, one.recovery);
-        Ok(view.map_err(DiskOrderError::from)?)
+    fn view(&self, one: &ToCheck<'_>) -> std::io::Result<View<'_>> {
+        contents(&self.base, self.log, one.state, one.recovery)
     }
 
-    /// A check of a group; where its guest does not survive it, of each state in a guest of its
-    /// own.
+    /// A check of a group of any states: those that need a disk each are no more in one guest than
+    /// it has disks for.
     fn check_group(
         &self,
         states: &[ToCheck<'_>],
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Checked>, CrashRunError> {
-        let done = match self.check(states, false, stop) {
-            Err(error) if !error.is_stop() => {
-                return states.iter().map(|one| self.check_one(one, false, stop)).collect();
-            }
-            done => done?,
+        let check = GroupCheck {
+            together: &|states: &[ToCheck<'_>]| self.check(states, false, stop),
+            alone: &|one| self.check_one(one, false, stop),
+            is_doubtful: &|checked: &Checked| {
+                is_doubtful(&checked.seen.mounts, checked.seen.unmount_errno)
+            },
+            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
         };
-        // What other disks of the guest may have done is ruled out.
-        let again = |(one, checked): (&ToCheck<'_>, Checked)| {
-            if is_doubtful(&checked.seen.mounts, checked.seen.unmount_errno) {
-                self.check_one(one, false, stop)
-            } else {
-                Ok(checked)
-            }
-        };
-        states.iter().zip(done).map(again).collect()
+        let mut own = 0;
+        let parts = states.chunk_by(|_, next| {
+            own = if self.is_looked(next) { own } else { own + 1 };
+            let is_room = own < DISKS_MOST - 1;
+            own = if is_room { own } else { 1 };
+            is_room
+        });
+        let mut checked = Vec::with_capacity(states.len());
+        for part in parts {
+            checked.extend(check.run(part)?);
+        }
+        Ok(checked)
     }
+}
+
+/// Real time that a guest has for so many states, of what it has for some.
+pub(crate) fn limit_of(some: Duration, states: usize) -> Duration {
+    some * u32::try_from(1 + states / STATES_OF_LIMIT).unwrap_or(u32::MAX)
 }
 
 /// Whether it could not be mounted at the first attempt, or not be unmounted.
@@ -601,7 +645,7 @@ mod tests {
             let one = |state| ToCheck { state, recovery: None, is_logged: false, is_timed: false };
             let all: Vec<ToCheck<'_>> = states.iter().map(one).collect();
             let mut drawn: Vec<u64> =
-                timed(&all).into_iter().map(|place| states[place].contents).collect();
+                timed(&all, TIMED_STATES).into_iter().map(|place| states[place].contents).collect();
             drawn.sort_unstable();
             drawn
         };

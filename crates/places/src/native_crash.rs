@@ -3,8 +3,9 @@
 //! device.
 //!
 //! Two processes of this program end with this one: one serves the disk, one mounts. A mount that
-//! does not end is ended by the end of the disk. Two states are looked at at one time, with two
+//! does not end is ended by the end of the disk. Some states are looked at at one time, with two
 //! processes each, but of file systems of which kernels refuse a second one with the same UUID.
+//! Those that have the time of their recovery taken are looked at alone.
 
 use crate::crash_check::{Checked, ToCheck};
 use crate::disk::DiskOrder;
@@ -15,6 +16,7 @@ use fsarena_executor::crash::{
     CrashCheck, CrashTask, CrashWork, NativeAnswer, NativeRequest, WorkRecord, is_side_by_side,
 };
 use fsarena_model::contender::FsLevel;
+use fsarena_model::spec::TargetSpec;
 use fsarena_process::partner::Partner;
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::packed::UnpackError;
@@ -33,8 +35,8 @@ const ARGUMENT: &str = "crash_executor";
 const PREPARATION_LIMIT: Duration = Duration::from_secs(600);
 /// Of a state: its mounts, its check, its repair.
 const STATE_LIMIT: Duration = Duration::from_secs(120);
-/// States that are looked at at one time.
-const LANES: usize = 2;
+/// States that are looked at at one time: more than processors, because a mount mostly waits.
+const LANES: usize = 4;
 /// So long a run waits for a machine on which requests are answered in time.
 const QUIET_LIMIT: Duration = Duration::from_secs(120);
 /// A disk whose fastest answer is faster than this is served by no machine, however quiet: one and
@@ -178,37 +180,68 @@ pub(crate) fn check(
     let to_serve: Vec<StateToServe<'_>> =
         states.iter().map(|one| (one.state, one.recovery)).collect();
     write_states(&states_dir, log, &to_serve).map_err(io_of("crash states"))?;
-    let lanes = if is_side_by_side(&how.fs.name) { LANES.min(states.len()) } else { 1 };
-    let next = AtomicUsize::new(0);
-    let lane = || {
-        let mut checker =
-            Checker { how, dir: scratch.dir.path(), states: (&states_dir, lanes > 1), pair: None };
-        let mut seen = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(one) = states.get(number) else { return Ok(seen) };
-            let place = u32::try_from(number).unwrap_or(u32::MAX);
-            match checker.check(place, one.is_logged, stop) {
-                Ok(checked) => seen.push((number, checked)),
-                Err(error) => {
-                    // The others do not begin another one.
-                    next.store(states.len(), Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-    };
-    let done: Vec<Result<Vec<(usize, Checked)>, NativeCrashError>> = thread::scope(|scope| {
-        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        let ended = || NativeCrashError::Failed("a thread has panicked".to_owned());
-        lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|_| Err(ended()))).collect()
-    });
-    let mut all = Vec::with_capacity(states.len());
-    for seen in done {
-        all.extend(seen?);
-    }
+    let looks = Looks { how, scratch: &scratch, states_dir: &states_dir, states };
+    // The time of a recovery is taken where nothing else is looked at.
+    let (timed, others): (Vec<usize>, Vec<usize>) =
+        (0..states.len()).partition(|number| states[*number].is_timed);
+    let lanes = if is_side_by_side(&how.fs.name) { LANES.min(others.len()) } else { 1 };
+    let mut all = looks.at(&timed, 1, stop)?;
+    all.extend(looks.at(&others, lanes, stop)?);
     all.sort_by_key(|(number, _)| *number);
     Ok(all.into_iter().map(|(_, checked)| checked).collect())
+}
+
+/// Looks at the states of a directory.
+struct Looks<'c> {
+    how: &'c NativeCheck<'c>,
+    scratch: &'c Scratch,
+    states_dir: &'c Path,
+    states: &'c [ToCheck<'c>],
+}
+
+impl Looks<'_> {
+    /// What was seen in those of these numbers, so many at one time, in any order.
+    fn at(
+        &self,
+        numbers: &[usize],
+        lanes: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<(usize, Checked)>, NativeCrashError> {
+        let next = AtomicUsize::new(0);
+        let lane = || {
+            let states = (self.states_dir, lanes > 1);
+            let dir = self.scratch.dir.path();
+            let mut checker = Checker { how: self.how, dir, states, pair: None };
+            let mut seen = Vec::new();
+            loop {
+                let taken = numbers.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+                let Some(number) = taken else { return Ok(seen) };
+                let place = u32::try_from(number).unwrap_or(u32::MAX);
+                let one = &self.states[number];
+                match checker.check(place, one.is_logged, stop) {
+                    Ok(mut checked) => {
+                        checked.seen.is_untimed = !one.is_timed;
+                        seen.push((number, checked));
+                    }
+                    Err(error) => {
+                        // The others do not begin another one.
+                        next.store(numbers.len(), Ordering::Relaxed);
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        let done: Vec<Result<Vec<(usize, Checked)>, NativeCrashError>> = thread::scope(|scope| {
+            let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+            let ended = || NativeCrashError::Failed("a thread has panicked".to_owned());
+            lanes.into_iter().map(|lane| lane.join().unwrap_or_else(|_| Err(ended()))).collect()
+        });
+        let mut all = Vec::with_capacity(numbers.len());
+        for seen in done {
+            all.extend(seen?);
+        }
+        Ok(all)
+    }
 }
 
 /// A directory with an empty one on which is mounted.
@@ -228,6 +261,14 @@ impl Scratch {
     }
 }
 
+/// The two processes of a lane.
+struct Pair {
+    mounter: Mounter,
+    disk: NativeDisk,
+    /// The same for all states: to look it up is to look at all devices of this machine.
+    target: TargetSpec,
+}
+
 /// Looks at states. Its two processes are started when they are needed, and anew after one that
 /// did not end.
 struct Checker<'c> {
@@ -236,7 +277,7 @@ struct Checker<'c> {
     dir: &'c Path,
     /// Where the states are, and whether others are shown beside them.
     states: (&'c Path, bool),
-    pair: Option<(Mounter, NativeDisk)>,
+    pair: Option<Pair>,
 }
 
 impl Checker<'_> {
@@ -246,7 +287,7 @@ impl Checker<'_> {
         is_logged: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Checked, NativeCrashError> {
-        let (mut mounter, disk) = match self.pair.take() {
+        let Pair { mut mounter, disk, target } = match self.pair.take() {
             Some(pair) => pair,
             None => self.start()?,
         };
@@ -254,10 +295,10 @@ impl Checker<'_> {
         let task = CrashTask::Check(CrashCheck {
             fs: self.how.fs.clone(),
             size_bytes: self.how.disk.size_bytes,
-            disks: 1,
+            contents: vec![1],
             is_detailed: self.how.is_detailed,
             has_fsck: self.how.has_fsck,
-            target: Some(disk.target()?),
+            target: Some(target.clone()),
         });
         let text = match mounter.carry_out(task, STATE_LIMIT, stop) {
             Ok(text) => text,
@@ -282,17 +323,17 @@ impl Checker<'_> {
         } else {
             None
         };
-        self.pair = Some((mounter, disk));
+        self.pair = Some(Pair { mounter, disk, target });
         Ok(Checked { seen, log })
     }
 
-    fn start(&self) -> Result<(Mounter, NativeDisk), NativeCrashError> {
+    fn start(&self) -> Result<Pair, NativeCrashError> {
         let model = (self.how.disk.model, self.how.disk.size_bytes);
         let name = new_name();
         let disk = NativeDisk::of_states(model, &name, self.states)?;
         let mnt = self.dir.join(name);
         fs::create_dir(&mnt).map_err(io_of("a directory to mount on"))?;
-        Ok((Mounter::start(&mnt)?, disk))
+        Ok(Pair { mounter: Mounter::start(&mnt)?, target: disk.target()?, disk })
     }
 }
 

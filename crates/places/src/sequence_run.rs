@@ -5,9 +5,9 @@
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
 use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
-use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disks_of_views};
+use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{GuestOptions, Program};
-use crate::state_groups::DISKS_MOST;
+use crate::state_groups::{GroupCheck, STATES_MOST};
 use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_model::seed::Seed;
@@ -250,7 +250,7 @@ impl Host<'_> {
             runs.push(states.collect());
         }
         let mut observations = Vec::with_capacity(different.len());
-        for group in different.chunks(DISKS_MOST) {
+        for group in different.chunks(STATES_MOST) {
             observations.extend(self.check_group(bases, &recorded, group)?);
         }
         let mut observations = observations.into_iter();
@@ -271,22 +271,15 @@ impl Host<'_> {
         recorded: &[(SequenceRecord, WriteLog)],
         group: &[(usize, CrashState)],
     ) -> Result<Vec<TreeObservation>, CrashRunError> {
-        let all = match self.check(bases, recorded, group) {
-            Err(error) if error.is_stop() => return Err(error),
-            done => done.ok(),
+        let check = GroupCheck {
+            together: &|group: &[(usize, CrashState)]| self.check(bases, recorded, group),
+            alone: &|one| self.check_one(bases, recorded, one),
+            is_doubtful: &|seen: &TreeObservation| {
+                is_doubtful(&seen.whole.mounts, seen.whole.unmount_errno)
+            },
+            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
         };
-        let mut seen = Vec::with_capacity(group.len());
-        for (at, one) in group.iter().enumerate() {
-            let known = all
-                .as_ref()
-                .map(|all| &all[at])
-                .filter(|seen| !is_doubtful(&seen.whole.mounts, seen.whole.unmount_errno));
-            seen.push(match known {
-                Some(known) => known.clone(),
-                None => self.check_one(bases, recorded, one)?,
-            });
-        }
-        Ok(seen)
+        check.run(group)
     }
 
     /// A guest that does not survive it is what was seen.
@@ -314,17 +307,24 @@ impl Host<'_> {
         group: &[(usize, CrashState)],
     ) -> Result<Vec<TreeObservation>, CrashRunError> {
         let size_bytes = self.order.disk.size_bytes;
+        // Those of one sequence are together.
+        let of_disks = group.chunk_by(|(one, _), (other, _)| one == other);
         let task = CrashTask::Trees(SequenceCheck {
             fs: self.order.fs.clone(),
             size_bytes,
-            disks: u32::try_from(group.len()).unwrap_or(0),
+            contents: of_disks
+                .clone()
+                .map(|states| u32::try_from(states.len()).unwrap_or(0))
+                .collect(),
         });
-        let views = group.iter().flat_map(|(disk, state)| {
+        let disks = of_disks.filter_map(|states| {
+            let ((disk, first), later) = states.split_first()?;
             let (base, (_, log)) = (&bases[*disk], &recorded[*disk]);
-            disks_of_views(vec![view(base, log, state)], base)
+            let later = later.iter().map(|(_, state)| Ok(view(base, log, state)));
+            Some(disk_of_states(view(base, log, first), Box::new(later), (base, log)))
         });
-        let mut views: Vec<_> = views.collect();
-        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(|disk| &mut **disk as _).collect();
+        let mut disks: Vec<_> = disks.collect();
+        let mut disks: Vec<&mut dyn Disk> = disks.iter_mut().map(|disk| &mut **disk as _).collect();
         let seen: Vec<TreeObservation> = self.run(&task, &mut disks)?;
         if seen.len() == group.len() {
             return Ok(seen);

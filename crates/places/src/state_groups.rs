@@ -2,11 +2,14 @@
 
 use crate::guest::GuestError;
 use crate::virtual_trial::keep_to_one_processor;
+use fsarena_model::seed::Seed;
 use std::sync::Mutex;
 
-/// Disks that a guest has: its driver takes no more. The more it has, the fewer guests are booted,
-/// which costs as much as to look at some states.
+/// Disks that a guest has: its driver takes no more.
 pub(crate) const DISKS_MOST: usize = 32;
+/// States that one guest looks at. The more there are, the fewer guests are booted, which costs as
+/// much as to look at some states; and the more are looked at again where one of them breaks it.
+pub(crate) const STATES_MOST: usize = 256;
 
 /// What was seen in the states of a group.
 type Seen<T, E> = Result<Vec<T>, E>;
@@ -15,19 +18,19 @@ type Seen<T, E> = Result<Vec<T>, E>;
 ///
 /// # Errors
 /// Of the first group that has one; `Stopped` where a group was left.
-pub(crate) fn in_groups<S: Sync, T: Send, E: From<GuestError> + Send>(
+pub(crate) fn in_groups<S: Clone + Sync, T: Send, E: From<GuestError> + Send>(
     states: &[S],
     guests_at_once: usize,
     check: &(dyn Fn(&[S]) -> Seen<T, E> + Sync),
 ) -> Seen<T, E> {
-    in_groups_of(DISKS_MOST, states, guests_at_once, check)
+    in_groups_of(STATES_MOST, states, guests_at_once, check)
 }
 
 /// The same in groups of at most so many.
 ///
 /// # Errors
 /// As [`in_groups`].
-pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
+pub(crate) fn in_groups_of<S: Clone + Sync, T: Send, E: From<GuestError> + Send>(
     most: usize,
     states: &[S],
     guests_at_once: usize,
@@ -35,8 +38,7 @@ pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
 ) -> Seen<T, E> {
     // As many for each: the last of an odd number would keep one waiting for the other.
     let count = states.len().div_ceil(most.max(1)).next_multiple_of(guests_at_once.max(1));
-    let each = states.len().div_ceil(count.max(1));
-    let groups: Vec<&[S]> = states.chunks(each.max(1)).collect();
+    let groups = dealt(states.len(), count);
     let next = Mutex::new(0..groups.len());
     let done: Mutex<Vec<Option<Seen<T, E>>>> = Mutex::new(groups.iter().map(|_| None).collect());
     std::thread::scope(|scope| {
@@ -47,7 +49,9 @@ pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
                 loop {
                     let taken = next.lock().ok().and_then(|mut next| next.next());
                     let Some(number) = taken else { return };
-                    let seen = check(groups[number]);
+                    let group: Vec<S> =
+                        groups[number].iter().map(|place| states[*place].clone()).collect();
+                    let seen = check(&group);
                     let is_failed = seen.is_err();
                     if let Ok(mut done) = done.lock() {
                         done[number] = Some(seen);
@@ -60,15 +64,69 @@ pub(crate) fn in_groups_of<S: Sync, T: Send, E: From<GuestError> + Send>(
         }
     });
     let done = done.into_inner().unwrap_or_default();
-    let mut all = Vec::with_capacity(states.len());
+    let mut all: Vec<(usize, T)> = Vec::with_capacity(states.len());
     let mut is_left = false;
-    for group in done {
+    for (places, group) in groups.iter().zip(done) {
         match group {
-            Some(seen) => all.extend(seen?),
+            Some(seen) => all.extend(places.iter().copied().zip(seen?)),
             None => is_left = true,
         }
     }
-    if is_left { Err(GuestError::Stopped.into()) } else { Ok(all) }
+    if is_left {
+        return Err(GuestError::Stopped.into());
+    }
+    all.sort_unstable_by_key(|(place, _)| *place);
+    Ok(all.into_iter().map(|(_, seen)| seen).collect())
+}
+
+/// Places of states in so many groups, in order in each. Which are together is drawn, always alike:
+/// later states cost more, and every so manieth is more than looked at.
+fn dealt(states: usize, groups: usize) -> Vec<Vec<usize>> {
+    let mut places: Vec<usize> = (0..states).collect();
+    Seed::from_number(0).child("groups", 0).rng().shuffle(&mut places);
+    let mut groups: Vec<Vec<usize>> =
+        places.chunks(states.div_ceil(groups.max(1)).max(1)).map(<[usize]>::to_vec).collect();
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups
+}
+
+/// How the states of a group are looked at.
+pub(crate) struct GroupCheck<'f, S, T, E> {
+    /// All in one guest.
+    pub(crate) together: &'f dyn Fn(&[S]) -> Seen<T, E>,
+    /// In a guest of its own, whose end is what was seen.
+    pub(crate) alone: &'f dyn Fn(&S) -> Result<T, E>,
+    /// Whether what was seen may be of another state in its guest.
+    pub(crate) is_doubtful: &'f dyn Fn(&T) -> bool,
+    /// Whether an error says nothing of the states.
+    pub(crate) is_other: &'f dyn Fn(&E) -> bool,
+}
+
+impl<S, T, E> GroupCheck<'_, S, T, E> {
+    /// What was seen in each state. Where their guest does not survive it, halves of them are
+    /// looked at, down to the one that did it.
+    ///
+    /// # Errors
+    /// One that says nothing of the states.
+    pub(crate) fn run(&self, states: &[S]) -> Seen<T, E> {
+        let seen = match ((self.together)(states), states) {
+            (Ok(seen), _) => seen,
+            (Err(error), _) if (self.is_other)(&error) => return Err(error),
+            (Err(_), [one]) => return Ok(vec![(self.alone)(one)?]),
+            (Err(_), _) => {
+                let (first, rest) = states.split_at(states.len() / 2);
+                let mut seen = self.run(first)?;
+                seen.extend(self.run(rest)?);
+                return Ok(seen);
+            }
+        };
+        // What other states of the guest may have done is ruled out.
+        let again = |(state, seen): (&S, T)| match (self.is_doubtful)(&seen) {
+            true => (self.alone)(state),
+            false => Ok(seen),
+        };
+        states.iter().zip(seen).map(again).collect()
+    }
 }
 
 #[cfg(test)]
@@ -76,11 +134,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_is_checked_once_and_in_order() {
-        let states: Vec<usize> = (0..8 * DISKS_MOST + 3).collect();
+    fn every_state_is_checked_once_and_its_place_is_kept() {
+        let states: Vec<usize> = (0..8 * STATES_MOST + 3).collect();
         for guests in [0, 1, 3] {
             let seen: Result<_, GuestError> = in_groups(&states, guests, &|group| {
-                assert!(group.len() <= DISKS_MOST);
+                assert!(group.len() <= STATES_MOST && group.is_sorted());
                 Ok(group.iter().map(|state| state * 2).collect())
             });
             let expected: Vec<usize> = states.iter().map(|state| state * 2).collect();
@@ -89,26 +147,61 @@ mod tests {
     }
 
     #[test]
-    fn no_guest_has_a_group_more_than_another() {
-        let states = vec![(); 10 * DISKS_MOST + 2];
-        let sizes = Mutex::new(Vec::new());
-        let seen: Result<Vec<()>, GuestError> = in_groups(&states, 2, &|group| {
-            sizes.lock().unwrap().push(group.len());
+    fn no_guest_has_a_group_more_than_another_and_each_has_of_all() {
+        let states: Vec<usize> = (0..10 * STATES_MOST + 2).collect();
+        let groups = Mutex::new(Vec::new());
+        let seen: Result<Vec<usize>, GuestError> = in_groups(&states, 2, &|group| {
+            groups.lock().unwrap().push(group.to_vec());
             Ok(group.to_vec())
         });
         seen.unwrap();
-        let sizes = sizes.into_inner().unwrap();
-        assert_eq!(sizes.len(), 12);
-        assert!(sizes.iter().all(|size| (22..=27).contains(size)), "{sizes:?}");
+        let groups = groups.into_inner().unwrap();
+        assert_eq!(groups.len(), 12);
+        for group in groups {
+            assert!((200..=256).contains(&group.len()), "{}", group.len());
+            let early = group.iter().filter(|state| **state < states.len() / 2).count();
+            let fourth = group.iter().filter(|state| state.is_multiple_of(4)).count();
+            assert!((80..=140).contains(&early) && (30..=80).contains(&fourth), "{group:?}");
+        }
     }
 
     #[test]
     fn an_error_is_told_and_not_that_others_were_left() {
-        let states: Vec<usize> = (0..5 * DISKS_MOST).collect();
-        let seen = in_groups(&states, 2, &|group| match group[0] {
-            0 => Err(GuestError::Memory(7)),
-            _ => Ok(group.to_vec()),
+        let states: Vec<usize> = (0..5 * STATES_MOST).collect();
+        let seen = in_groups(&states, 2, &|group| match group.contains(&7) {
+            true => Err(GuestError::Memory(7)),
+            false => Ok(group.to_vec()),
         });
         assert!(matches!(seen.unwrap_err(), GuestError::Memory(7)));
+    }
+
+    /// What `together` has been asked for, and what came of it.
+    fn looked_at(states: &[u32]) -> (Vec<usize>, Result<Vec<u32>, &'static str>) {
+        let sizes = std::cell::RefCell::new(Vec::new());
+        let check = GroupCheck {
+            together: &|states: &[u32]| {
+                sizes.borrow_mut().push(states.len());
+                match states {
+                    _ if states.contains(&99) => Err("stopped"),
+                    _ if states.contains(&13) => Err("broken"),
+                    _ => Ok(states.to_vec()),
+                }
+            },
+            alone: &|state| Ok(state + 1000),
+            is_doubtful: &|seen| *seen == 5,
+            is_other: &|error| *error == "stopped",
+        };
+        let seen = check.run(states);
+        (sizes.into_inner(), seen)
+    }
+
+    #[test]
+    fn the_state_that_breaks_a_guest_is_found_by_halves() {
+        assert_eq!(looked_at(&[1, 5, 2]), (vec![3], Ok(vec![1, 1005, 2])), "a doubtful one");
+        let states: Vec<u32> = (6..14).collect();
+        let (sizes, seen) = looked_at(&states);
+        assert_eq!(sizes, [8, 4, 4, 2, 2, 1, 1]);
+        assert_eq!(seen, Ok(vec![6, 7, 8, 9, 10, 11, 12, 1013]));
+        assert_eq!(looked_at(&[1, 99, 13]), (vec![3], Err("stopped")));
     }
 }

@@ -4,12 +4,17 @@
 //! This program is its own init: a guest kernel starts it with `guest_init`, the name of a test.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
-use fsarena_places::disk::{ConstantDisk, Description, Disk, DiskError, Op, Request, Status};
+use fsarena_places::disk::{
+    ConstantDisk, CrashViewDisk, Description, Disk, DiskError, Op, Request, Status, disk_of_states,
+};
 use fsarena_places::guest::{
     CommandRecord, Guest, GuestError, GuestOptions, GuestWork, Program, Record, Task, TaskRun,
     run_as_init,
 };
 use fsarena_places::kernel::{Cache, check};
+use fsarena_vdisk::{
+    Completion, Discarded, Entry, Outcome, Piece, Request as ModelRequest, Store, View, WriteLog,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -136,6 +141,56 @@ fn virtual_equal_runs_are_equal() {
         assert!(first.contents() == second.contents(), "{fs}: two images");
         assert!(first.contents() != other.contents(), "{fs}: the seed has no effect");
     }
+    bench.assert_nothing_left();
+}
+
+/// Three contents of a disk of 1 MiB: the first has no byte 1 at 128 KiB, the last no byte 2 at 0.
+fn three_contents(log: &mut WriteLog) -> [Vec<Piece>; 3] {
+    for (number, (sector, byte)) in [(0, 1), (256, 1), (0, 2)].into_iter().enumerate() {
+        let done = Completion { tag: 0, at_ns: number as u64, outcome: Outcome::Done };
+        let request = ModelRequest::write(0, sector, 8);
+        log.completed(&request, number as u64, &done, &[byte; 4096]).unwrap();
+    }
+    let piece = |entry: u32| {
+        let Entry { sector, sectors, .. } = log.entries()[entry as usize];
+        Piece { entry, sector, sectors }
+    };
+    [vec![piece(0)], vec![piece(0), piece(1), piece(2)], vec![piece(0), piece(1)]]
+}
+
+/// Bytes at 0, 128 KiB and 160 KiB; what is written is gone with the next contents, and those do
+/// not come while the disk is open.
+const IN_TURN: &str = "set -e; next=/sys/block/vdisk0/next_contents; \
+    byte() { od -An -tu1 -N1 -j$1 /dev/vdisk0 | tr -d ' \\n'; }; \
+    bytes() { echo $(byte 0) $(byte 131072) $(byte 163840); }; \
+    bytes; printf 7 | dd of=/dev/vdisk0 bs=1 seek=163840 conv=notrunc,fsync 2>/dev/null; \
+    blkdiscard -z -o 0 -l 131072 /dev/vdisk0; bytes; \
+    exec 3</dev/vdisk0; echo 1 2>/dev/null >$next && echo taken || echo busy; exec 3<&-; bytes; \
+    echo 1 >$next; bytes; printf 8 | dd of=/dev/vdisk0 bs=1 conv=notrunc,fsync 2>/dev/null; bytes; \
+    echo 1 >$next; bytes";
+
+#[test]
+fn virtual_a_disk_has_contents_one_after_another() {
+    let Some(bench) = bench() else { return };
+    let mut log = WriteLog::in_memory();
+    let [first, later @ ..] = three_contents(&mut log);
+    let store = Store::in_memory(1 << 20, Discarded::Zeros);
+    let view = |pieces: &Vec<Piece>| View::of_pieces(&store, &log, pieces.iter().copied());
+    let later = || Box::new(later.iter().map(|pieces| Ok(view(pieces))));
+    let mut mapped = disk_of_states(view(&first), later(), (&store, &log));
+    let mut asked = CrashViewDisk::in_turn(view(&first), later(), 1 << 20);
+    assert!(mapped.mapped().is_some() && asked.mapped().is_none());
+    for disk in [&mut *mapped, &mut asked] {
+        let run = bench.shell(&bench.options(), IN_TURN, disk).unwrap();
+        let record = shell_record(&run);
+        let expected = "1 0 0\n0 0 55\nbusy\n0 0 55\n2 1 0\n56 1 0\n1 1 0\n";
+        assert_eq!((record.exit_code, record.stdout.as_str()), (Some(0), expected), "{record:?}");
+    }
+    // One too many: the model process says that there is none, and the guest ends.
+    let mut disk = disk_of_states(view(&first), Box::new(std::iter::empty()), (&store, &log));
+    let command = "echo 1 >/sys/block/vdisk0/next_contents";
+    let error = bench.shell(&bench.options(), command, &mut *disk).unwrap_err().to_string();
+    assert!(error.contains("no further contents"), "{error}");
     bench.assert_nothing_left();
 }
 

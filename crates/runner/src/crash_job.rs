@@ -2,7 +2,8 @@
 
 use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
 use fsarena_places::crash_run::{
-    CrashGuests, CrashOrder, CrashPlace, CrashRun, CrashRunError, PointsOrder, crash_run,
+    CrashGuests, CrashOrder, CrashPlace, CrashRun, CrashRunError, PointsOrder, TIMED_STATES,
+    crash_run,
 };
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
@@ -145,6 +146,7 @@ impl CrashJob<'_> {
             recovery_every: self.more.recovery_every,
             lose_flush: self.more.lose_flush,
             has_fsck: true,
+            timed_states: TIMED_STATES,
         };
         Ok(crash_run(&order, stop)?)
     }

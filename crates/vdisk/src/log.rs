@@ -129,6 +129,14 @@ impl WriteLog {
         self.index.get_or_init(|| Index::new(&self.entries)).touching(block)
     }
 
+    /// Bytes of the disk that its entries touch, in blocks of 8 sectors; discards of very many are
+    /// not counted.
+    #[must_use]
+    pub fn touched_bytes(&self) -> u64 {
+        let index = self.index.get_or_init(|| Index::new(&self.entries));
+        index.blocks(&self.entries) * BLOCK_SECTORS * SECTOR_BYTES
+    }
+
     /// Takes in a request that has completed; `data` are those of a write. Reads and errors leave
     /// nothing.
     ///

@@ -11,6 +11,8 @@ use std::ops::Range;
 /// Unit of what is written, in sectors and bytes: that of the index of a log.
 const BLOCK_SECTORS: u64 = crate::log::BLOCK_SECTORS;
 const BLOCK: usize = (BLOCK_SECTORS * SECTOR_BYTES) as usize;
+/// So much of a difference is in memory at one time.
+const PART_SECTORS: u64 = 2048;
 
 /// Sectors of an entry of the log that are on the medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,29 +160,34 @@ impl<'a> View<'a> {
         self.log.data(entry, sector, data)
     }
 
-    /// How many pieces all these views of one log begin with.
-    #[must_use]
-    pub fn common_pieces(views: &[Self]) -> usize {
-        let Some((first, others)) = views.split_first() else { return 0 };
-        let alike = |other: &Self| {
-            let both = first.pieces.iter().zip(&other.pieces);
-            both.take_while(|(one, other)| one == other).count()
-        };
-        others.iter().map(alike).min().unwrap_or(first.pieces.len())
+    /// How many pieces both views of one log begin with.
+    fn common_pieces(&self, other: &Self) -> usize {
+        let both = self.pieces.iter().zip(&other.pieces);
+        both.take_while(|(one, other)| one == other).count()
     }
 
-    /// What these of its pieces make of the contents before them, in the order in which it has to
-    /// be made.
+    /// What makes its contents of those of another view of the same store and log, or of the
+    /// store, in the order in which it has to be made.
     ///
     /// # Errors
-    /// Of `take`, and of the files of the log.
-    pub fn each_change(
+    /// Of `take`, and of the files of store and log.
+    pub fn each_difference(
         &self,
-        pieces: Range<usize>,
+        from: Option<&Self>,
         take: &mut dyn FnMut(u64, Change<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
+        let mut common = 0;
+        if let Some(from) = from {
+            common = self.common_pieces(from);
+            for piece in &from.pieces[common..] {
+                self.each_part(piece.sector, piece.sectors, take)?;
+            }
+            for (sector, data) in from.written() {
+                self.each_part(sector, data.len() as u64 / SECTOR_BYTES, take)?;
+            }
+        }
         let mut data = Vec::new();
-        for piece in self.pieces.get(pieces).unwrap_or_default() {
+        for piece in &self.pieces[common..] {
             let entry = &self.log.entries()[piece.entry as usize];
             if entry.kind == EntryKind::Discard {
                 take(piece.sector, Change::Zeros { sectors: piece.sectors })?;
@@ -190,24 +197,53 @@ impl<'a> View<'a> {
             self.log.data(entry, piece.sector, &mut data)?;
             take(piece.sector, Change::Data(&data))?;
         }
+        self.written().try_for_each(|(sector, data)| take(sector, Change::Data(data)))
+    }
+
+    /// The sectors in which it may differ from another view of the same store and log, ascending;
+    /// those less than `gap` apart are one range.
+    #[must_use]
+    pub fn differing(&self, other: &Self, gap: u64) -> Vec<Range<u64>> {
+        let common = self.common_pieces(other);
+        let pieces = self.pieces[common..].iter().chain(&other.pieces[common..]);
+        let pieces = pieces.map(|piece| piece.sector..piece.sector + piece.sectors);
+        let blocks = self.written.keys().chain(other.written.keys());
+        let blocks = blocks.map(|block| block * BLOCK_SECTORS..(block + 1) * BLOCK_SECTORS);
+        let mut all: Vec<Range<u64>> = pieces.chain(blocks).collect();
+        all.sort_unstable_by_key(|range| range.start);
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for range in all {
+            match ranges.last_mut() {
+                Some(last) if range.start < last.end.saturating_add(gap) => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => ranges.push(range),
+            }
+        }
+        ranges
+    }
+
+    /// Its contents in so many sectors.
+    fn each_part(
+        &self,
+        sector: u64,
+        sectors: u64,
+        take: &mut dyn FnMut(u64, Change<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut data = Vec::new();
+        let (mut at, end) = (sector, sector + sectors);
+        while at < end {
+            let count = (end - at).min(PART_SECTORS);
+            data.resize(bytes_of(&(0..count)), 0);
+            self.read(at, &mut data)?;
+            take(at, Change::Data(&data))?;
+            at += count;
+        }
         Ok(())
     }
 
-    /// Sectors of some of its pieces, those that are written again counted again.
-    #[must_use]
-    pub fn sectors(&self, pieces: Range<usize>) -> u64 {
-        let pieces = self.pieces.get(pieces).unwrap_or_default();
-        pieces.iter().fold(0, |sum: u64, piece| sum.saturating_add(piece.sectors))
-    }
-
-    /// The pieces of the log that it has.
-    #[must_use]
-    pub fn pieces(&self) -> usize {
-        self.pieces.len()
-    }
-
     /// What was written to it, which comes after all pieces, in the order of sectors.
-    pub fn written(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    fn written(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let mut blocks: Vec<_> = self.written.iter().collect();
         blocks.sort_unstable_by_key(|(block, _)| **block);
         let bytes = self.base.size_bytes();
@@ -397,6 +433,22 @@ mod tests {
                 prop_assert!(one.iter().all(|byte| *byte == array[at]), "sector {}", at);
             }
         }
+    }
+
+    #[test]
+    fn views_differ_where_one_has_what_the_other_has_not() {
+        let base = Store::in_memory(1 << 20, Discarded::Zeros);
+        let mut log = WriteLog::in_memory();
+        for (number, sector) in [(0, 0), (1, 100), (2, 40), (3, 104)] {
+            let done = Completion { tag: 0, at_ns: number, outcome: Outcome::Done };
+            log.completed(&Request::write(0, sector, 8), number, &done, &[1; 4096]).unwrap();
+        }
+        let (mut two, four) = (View::prefix(&base, &log, 2), View::prefix(&base, &log, 4));
+        assert_eq!(two.differing(&four, 0), [40..48, 104..112]);
+        assert_eq!(four.differing(&two, 57).as_slice(), std::slice::from_ref(&(40..112)));
+        assert!(two.differing(&View::prefix(&base, &log, 2), 9).is_empty());
+        two.write(111, &[7; 1024]).unwrap();
+        assert_eq!(four.differing(&two, 0), [40..48, 104..120]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use anyhow::Result;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
 use fsarena_places::crash_run::{
-    CrashGuests, CrashOrder, CrashPlace, CrashRunError, PointsOrder, crash_run,
+    CrashGuests, CrashOrder, CrashPlace, CrashRunError, PointsOrder, TIMED_STATES, crash_run,
 };
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
@@ -49,6 +49,9 @@ struct Extent {
     size_bytes: u64,
     prefill_bytes: u64,
 }
+/// Power cuts without the check of the file system, nor the time of recovery on the modelled disk,
+/// and with both.
+const POINTS: [u32; 2] = [1000, 400];
 /// Natively the work takes its own time.
 const NATIVE_WORK_NS: u64 = 25 * SECOND_NS;
 const NATIVE_SMOKE_NS: u64 = 2 * SECOND_NS;
@@ -73,7 +76,7 @@ fn run(options: &Options) -> Result<Verdict> {
     let place =
         CrashPlace::Guests(CrashGuests { options: &guests, program: &program, at_once: GUESTS });
     let bench = Bench { place, work_ns: WORK_NS };
-    let (many, cuts) = if options.smoke { (16, 2) } else { (400, 100) };
+    let (many, cuts) = if options.smoke { ([16, 16], 2) } else { (POINTS, 100) };
     println!("a mail spool of some 100 files on {MODEL}, {GUESTS} guests: states a second");
     for (fs, disk, least, _) in FILE_SYSTEMS {
         bench.show_rate((fs, disk, Some(least)), many, &mut verdict)?;
@@ -149,7 +152,7 @@ impl<'a> Bench<'a> {
         (fs, disk): (&'a FsLevel, Extent),
         seed: u64,
         points: u32,
-        has_fsck: bool,
+        is_checked: bool,
     ) -> CrashOrder<'a> {
         CrashOrder {
             fs,
@@ -162,7 +165,8 @@ impl<'a> Bench<'a> {
             points: PointsOrder::Uniform { points, classes: vec![Class::Prefix] },
             recovery_every: 0,
             lose_flush: None,
-            has_fsck,
+            has_fsck: is_checked,
+            timed_states: if is_checked { TIMED_STATES } else { 0 },
         }
     }
 
@@ -170,7 +174,7 @@ impl<'a> Bench<'a> {
     fn show_rate(
         &self,
         (fs, disk, least): (&'a str, Extent, Option<f64>),
-        many: u32,
+        many: [u32; 2],
         verdict: &mut Verdict,
     ) -> Result<()> {
         if let Some(lacking) = lacking(fs) {
@@ -178,8 +182,10 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let level = FsLevel::plain(fs);
-        let rate = |has_fsck| self.states_per_s((&level, disk), many, has_fsck);
-        let (bare, checked) = match rate(false).and_then(|bare| Ok((bare, rate(true)?))) {
+        let rate = |points, is_checked| self.states_per_s((&level, disk), points, is_checked);
+        let [bare, checked] = many;
+        let rates = rate(bare, false).and_then(|bare| Ok((bare, rate(checked, true)?)));
+        let (bare, checked) = match rates {
             Err(error) if error.is_faster_than_native() => {
                 verdict.not_run(fs, &error.to_string());
                 return Ok(());
@@ -205,9 +211,9 @@ impl<'a> Bench<'a> {
         &self,
         of: (&'a FsLevel, Extent),
         points: u32,
-        has_fsck: bool,
+        is_checked: bool,
     ) -> Result<f64, CrashRunError> {
-        let ran = crash_run(&self.order(of, 1, points, has_fsck), &|| false)?;
+        let ran = crash_run(&self.order(of, 1, points, is_checked), &|| false)?;
         Ok(ran.different() as f64 / ran.looks_took.as_secs_f64().max(1e-3))
     }
 

@@ -7,10 +7,11 @@ use io_uring::{IoUring, Probe, opcode, types};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::ffi::CString;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 
 /// Files in flight.
-const BATCH: usize = 64;
-const ENTRIES: u32 = 64;
+const BATCH: usize = 128;
+const ENTRIES: u32 = 128;
 /// Of each file at a time; whole sectors.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -53,14 +54,15 @@ impl WholeFileReader {
         needs.iter().all(|code| probe.is_supported(*code)).then_some(Self { ring, pieces })
     }
 
-    /// Reads the files of these absolute paths to their ends. `take` gets the place of a file among
-    /// them and its next bytes: 64 KiB at most, and a multiple of 512 but at the end. Gives why a
-    /// file could not be opened or read to its end; all are closed.
+    /// Reads the files of these paths below `dir` to their ends. `take` gets the place of a file
+    /// among them and its next bytes: 64 KiB at most, and a multiple of 512 but at the end. Gives
+    /// why a file could not be opened or read to its end; all are closed.
     ///
     /// # Errors
     /// When the ring itself fails. It is of no use afterwards.
     pub fn read(
         &mut self,
+        dir: BorrowedFd<'_>,
         paths: Vec<CString>,
         take: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<Vec<Option<Errno>>, Errno> {
@@ -72,7 +74,7 @@ impl WholeFileReader {
                 return Ok(failed);
             }
             let first = failed.len();
-            let read = self.read_batch(batch, &mut |file, piece| take(first + file, piece))?;
+            let read = self.read_batch(dir, batch, &mut |file, piece| take(first + file, piece))?;
             failed.extend(read.into_iter().map(|reading| match reading {
                 Reading::Failed { errno, .. } => Some(errno),
                 Reading::Open { .. } | Reading::Read { .. } => None,
@@ -82,13 +84,13 @@ impl WholeFileReader {
 
     fn read_batch(
         &mut self,
+        dir: BorrowedFd<'_>,
         paths: Vec<CString>,
         take: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<Vec<Reading>, Errno> {
         let flags = (OFlags::RDONLY | OFlags::CLOEXEC).bits().cast_signed();
         let open = |path: &CString| {
-            let at = types::Fd(libc::AT_FDCWD);
-            opcode::OpenAt::new(at, path.as_ptr()).flags(flags).build()
+            opcode::OpenAt::new(types::Fd(dir.as_raw_fd()), path.as_ptr()).flags(flags).build()
         };
         let opens: Vec<(usize, Entry)> = paths.iter().map(open).enumerate().collect();
         // Names are in use until all have completed.
@@ -185,12 +187,8 @@ fn leak<T>(memory: T) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt as _;
-    use std::path::Path;
-
-    fn name(path: &Path) -> CString {
-        CString::new(path.as_os_str().as_bytes()).unwrap()
-    }
+    use std::fs::File;
+    use std::os::fd::AsFd as _;
 
     fn open_files() -> usize {
         std::fs::read_dir("/proc/self/fd").unwrap().count()
@@ -204,22 +202,23 @@ mod tests {
             return;
         };
         // More than a batch; some empty, some of several pieces.
-        let sizes = (0..150_usize).map(|file| (file % 3) * (file * 1000 + 7));
+        let sizes = (0..300_usize).map(|file| (file % 3) * (file * 1000 + 7));
         let contents: Vec<Vec<u8>> = sizes
             .enumerate()
             .map(|(file, bytes)| (0..bytes).map(|at| (at * 7 + file) as u8).collect())
             .collect();
         let mut paths = Vec::new();
         for (file, data) in contents.iter().enumerate() {
-            let path = dir.path().join(file.to_string());
-            std::fs::write(&path, data).unwrap();
-            paths.push(name(&path));
+            std::fs::write(dir.path().join(file.to_string()), data).unwrap();
+            paths.push(CString::new(file.to_string()).unwrap());
         }
-        paths.insert(70, name(&dir.path().join("missing")));
-        paths.insert(71, name(dir.path()));
+        paths.insert(70, c"missing".into());
+        paths.insert(71, c".".into());
+        let root = File::open(dir.path()).unwrap();
         let before = open_files();
         let mut seen: Vec<Vec<u8>> = vec![Vec::new(); paths.len()];
-        let failed = reader.read(paths, &mut |file, piece| seen[file].extend(piece)).unwrap();
+        let mut take = |file: usize, piece: &[u8]| seen[file].extend(piece);
+        let failed = reader.read(root.as_fd(), paths, &mut take).unwrap();
         assert_eq!(open_files(), before);
         assert_eq!((failed[70], failed[71]), (Some(Errno::NOENT), Some(Errno::ISDIR)));
         assert_eq!(failed.iter().flatten().count(), 2);

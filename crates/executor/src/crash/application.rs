@@ -5,7 +5,7 @@
 
 use super::error::CrashError;
 use super::kernel_log::KernelLog;
-use super::mounting::{FileSystemOn, target};
+use super::mounting::{FileSystemOn, each_contents, target};
 use fsarena_devices::{format, mount, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
@@ -44,7 +44,8 @@ pub struct ApplicationTask {
     pub seconds: u64,
 }
 
-/// The same file system on each of `/dev/vdisk0` and the next ones, after a power cut.
+/// The same file system on `/dev/vdisk0`, whose contents are those after one power cut after
+/// another.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApplicationCheck {
@@ -53,9 +54,9 @@ pub struct ApplicationCheck {
     pub application: Application,
     pub seed: u64,
     pub seconds: u64,
-    /// Lines that were acknowledged, of all disks.
+    /// Lines that were acknowledged, of all power cuts.
     pub lines: Vec<String>,
-    /// So many of them of each disk.
+    /// So many of them at each.
     pub acknowledged: Vec<u32>,
 }
 
@@ -123,7 +124,7 @@ fn fault_of(check: CheckRun, acknowledged: u64) -> Option<ApplicationFault> {
     }
 }
 
-/// Mounts each disk and has the application check it.
+/// Mounts the disk after each power cut and has the application check it.
 pub(super) fn check(
     task: &ApplicationCheck,
     mnt: &Path,
@@ -132,15 +133,18 @@ pub(super) fn check(
     let shell = Shell::new(&task.application, mnt, task.seed, task.seconds);
     let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
-    for (number, acknowledged) in (0..).zip(&task.acknowledged) {
-        let target = target(number, task.size_bytes);
-        let planned = driver.mount_plan(&task.fs, Discard::None, &target);
+    let mut counts = task.acknowledged.iter();
+    let contents = u32::try_from(counts.len()).unwrap_or(u32::MAX);
+    each_contents(&[contents], task.size_bytes, |target| {
+        let acknowledged = counts.next().copied().unwrap_or(0);
+        let planned = driver.mount_plan(&task.fs, Discard::None, target);
         let plan = planned.map_err(fsarena_devices::TargetError::from)?;
-        let fs = FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
+        let fs = FileSystemOn::new(&plan, &task.fs.name, target).ok_or_else(none)?;
         let lines: Vec<&str> =
-            task.lines.iter().take(*acknowledged as usize).map(String::as_str).collect();
+            task.lines.iter().take(acknowledged as usize).map(String::as_str).collect();
         all.push(check_one(&fs, mnt, &shell, &task.application, &lines)?);
-    }
+        Ok(())
+    })?;
     Ok(all)
 }
 

@@ -6,16 +6,20 @@ use super::mounting::FileSystemOn;
 use fsarena_engine::uring::WholeFileReader;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
+use rustix::io::Errno;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// Files of recovery, which belong to no work.
 pub(super) const LOST_AND_FOUND: &str = "lost+found";
 /// A whole number of sectors.
 const PIECE_BYTES: usize = 64 << 10;
+/// Names and numbers of a directory that one call gives.
+const NAMES_BYTES: usize = 32 << 10;
 /// Directories within each other that are read.
 pub(super) const DEPTH_MOST: u32 = 8;
 /// Of all lines, and of the text of a check, where all is asked for.
@@ -95,36 +99,45 @@ pub(super) fn files(mnt: &Path) -> Vec<ObservedFile> {
 /// guest a system call costs as much as to read a small file.
 pub(super) struct FileReader {
     batches: Option<WholeFileReader>,
+    /// Of names of a directory.
+    names: Vec<u8>,
 }
 
 impl FileReader {
     pub(super) fn new() -> Self {
-        Self { batches: WholeFileReader::new() }
+        Self { batches: WholeFileReader::new(), names: Vec::with_capacity(NAMES_BYTES) }
     }
 
     /// Adds the files below `root`.
     fn read_tree(&mut self, root: &Path, seen: &mut Observation) {
+        // By names below it: a guest walks to it by its way to the host.
+        let root = match open_dir(CWD, root) {
+            Ok(root) => root,
+            Err(errno) => return seen.files.push(unreadable("", errno)),
+        };
         let first = seen.files.len();
-        list_tree(root, "", 0, seen);
+        list_tree(root.as_fd(), seen, &mut self.names);
         let found = &mut seen.files[first..];
         let mut files: Vec<&mut ObservedFile> =
             found.iter_mut().filter(|file| file.errno.is_none()).collect();
-        if self.read_batches(root, &mut files).is_none() {
+        if self.read_batches(root.as_fd(), &mut files).is_none() {
             self.batches = None;
             for file in files {
                 *file = unread(std::mem::take(&mut file.path));
-                read_file(root, file);
+                read_file(root.as_fd(), file);
             }
         }
     }
 
     /// `None`: there is no ring, or it failed.
-    fn read_batches(&mut self, root: &Path, files: &mut [&mut ObservedFile]) -> Option<()> {
-        let name = |file: &&mut ObservedFile| {
-            CString::new(root.join(&file.path).into_os_string().into_vec()).ok()
-        };
+    fn read_batches(
+        &mut self,
+        root: BorrowedFd<'_>,
+        files: &mut [&mut ObservedFile],
+    ) -> Option<()> {
+        let name = |file: &&mut ObservedFile| CString::new(file.path.as_str()).ok();
         let names: Vec<CString> = files.iter().map(name).collect::<Option<_>>()?;
-        let failed = self.batches.as_mut()?.read(names, &mut |file, piece| {
+        let failed = self.batches.as_mut()?.read(root, names, &mut |file, piece| {
             let file = &mut files[file];
             file.size_bytes += piece.len() as u64;
             file.contents.take(piece);
@@ -142,46 +155,69 @@ impl FileReader {
 }
 
 /// Adds the names of files below a directory; one that cannot be listed is a file with its error.
-fn list_tree(root: &Path, within: &str, depth: u32, seen: &mut Observation) {
-    let entries = match fs::read_dir(root.join(within)) {
-        Ok(entries) => entries,
-        Err(error) => return seen.files.push(unreadable(within, &error)),
-    };
-    for entry in entries {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => return seen.files.push(unreadable(within, &error)),
-        };
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if within.is_empty() { name } else { format!("{within}/{name}") };
-        if path == LOST_AND_FOUND {
-            let found = fs::read_dir(entry.path()).map_or(0, Iterator::count);
-            seen.lost_and_found = u32::try_from(found).unwrap_or(u32::MAX);
-            continue;
-        }
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && depth < DEPTH_MOST => {
-                list_tree(root, &path, depth + 1, seen);
-            }
-            Ok(kind) if kind.is_file() => seen.files.push(unread(path)),
+fn list_tree(root: BorrowedFd<'_>, seen: &mut Observation, names: &mut Vec<u8>) {
+    let mut left = vec![(String::new(), 0)];
+    while let Some((within, depth)) = left.pop() {
+        let listed = list_dir(root, &within, names, |path, kind| match kind {
+            Ok(FileType::Directory) if path == LOST_AND_FOUND => left.push((path, 0)),
+            _ if path == LOST_AND_FOUND => {}
+            _ if within == LOST_AND_FOUND => seen.lost_and_found += 1,
+            Ok(FileType::Directory) if depth < DEPTH_MOST => left.push((path, depth + 1)),
+            Ok(FileType::RegularFile) => seen.files.push(unread(path)),
             Ok(_) => {}
-            Err(error) => seen.files.push(unreadable(&path, &error)),
+            Err(errno) => seen.files.push(unreadable(&path, errno)),
+        });
+        if let Some(errno) = listed.err().filter(|_| within != LOST_AND_FOUND) {
+            seen.files.push(unreadable(&within, errno));
         }
     }
+}
+
+/// Gives the path and kind of each entry of a directory below `root`.
+fn list_dir(
+    root: BorrowedFd<'_>,
+    within: &str,
+    names: &mut Vec<u8>,
+    mut take: impl FnMut(String, Result<FileType, Errno>),
+) -> Result<(), Errno> {
+    let dir = open_dir(root, Path::new(if within.is_empty() { "." } else { within }))?;
+    let mut entries = RawDir::new(dir, names.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy();
+        if matches!(&*name, "." | "..") {
+            continue;
+        }
+        let path = if within.is_empty() { name.into_owned() } else { format!("{within}/{name}") };
+        let kind = match entry.file_type() {
+            FileType::Unknown => statat(root, &path, AtFlags::SYMLINK_NOFOLLOW)
+                .map(|stat| FileType::from_raw_mode(stat.st_mode)),
+            kind => Ok(kind),
+        };
+        take(path, kind);
+    }
+    Ok(())
+}
+
+fn open_dir(within: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    openat(within, path, flags, Mode::empty())
 }
 
 fn unread(path: String) -> ObservedFile {
     ObservedFile { path, size_bytes: 0, contents: Runs::default(), errno: None }
 }
 
-fn unreadable(path: &str, error: &io::Error) -> ObservedFile {
-    ObservedFile { errno: Some(error.raw_os_error().unwrap_or(0)), ..unread(path.to_owned()) }
+fn unreadable(path: &str, errno: Errno) -> ObservedFile {
+    ObservedFile { errno: Some(errno.raw_os_error()), ..unread(path.to_owned()) }
 }
 
 /// Reads one file by calls.
-fn read_file(root: &Path, of: &mut ObservedFile) {
-    let opened =
-        File::open(root.join(&of.path)).and_then(|file| Ok((file.metadata()?.len(), file)));
+fn read_file(root: BorrowedFd<'_>, of: &mut ObservedFile) {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let opened = openat(root, of.path.as_str(), flags, Mode::empty());
+    let opened = opened.map(File::from).map_err(io::Error::from);
+    let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size_bytes, file) = match opened {
         Ok(opened) => opened,
         Err(error) => return of.errno = Some(error.raw_os_error().unwrap_or(0)),
@@ -219,7 +255,7 @@ mod tests {
         fs::create_dir(dir.path().join(LOST_AND_FOUND)).unwrap();
         fs::write(dir.path().join("a/b/c"), [0; 700]).unwrap();
         fs::write(dir.path().join(LOST_AND_FOUND).join("x"), "y").unwrap();
-        for mut reader in [FileReader::new(), FileReader { batches: None }] {
+        for mut reader in [FileReader::new(), FileReader { batches: None, ..FileReader::new() }] {
             let mut seen = Observation::default();
             reader.read_tree(dir.path(), &mut seen);
             assert_eq!((seen.files.len(), seen.lost_and_found), (1, 1));

@@ -1,5 +1,6 @@
 //! Ways to mount a file system after a power cut, and its fsck.
 
+use super::error::CrashError;
 use fsarena_filesystems::MountPlan;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::spec::{TargetSpec, Under};
@@ -11,6 +12,7 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
 };
 use std::cell::Cell;
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -42,6 +44,18 @@ enum SideBySide {
     Always,
     /// With this option of a mount.
     With(&'static str),
+    /// Where its kernel has this file.
+    Where(&'static str),
+}
+
+impl SideBySide {
+    fn is_here(self) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always | Self::With(_) => true,
+            Self::Where(path) => Path::new(path).exists(),
+        }
+    }
 }
 
 /// What of recovery is peculiar to a file system.
@@ -95,7 +109,8 @@ const RECOVERIES: &[Recovery] = &[
         check: Some(fsck("btrfs", &["check", "--readonly"], &[0])),
         repair: None,
         is_repaired_first: false,
-        side_by_side: SideBySide::Never,
+        // Since Linux 6.7 the second one gets another UUID while it is mounted.
+        side_by_side: SideBySide::Where("/sys/fs/btrfs/features/temp_fsid"),
         replay_failed: None,
     },
     Recovery {
@@ -145,7 +160,7 @@ pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
 /// Whether two states of a file system of this name can be looked at at one time under one kernel.
 pub(super) fn is_side_by_side(name: &str) -> bool {
     let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
-    known.is_some_and(|recovery| recovery.side_by_side != SideBySide::Never)
+    known.is_some_and(|recovery| recovery.side_by_side.is_here())
 }
 
 /// A disk of the guest.
@@ -164,6 +179,32 @@ pub(super) fn target(number: u32, size_bytes: u64) -> TargetSpec {
         },
         members: Vec::new(),
     }
+}
+
+/// Calls `look` for each disk of the guest, and once more for each of its further contents:
+/// `counts` has how many each shows.
+pub(super) fn each_contents(
+    counts: &[u32],
+    size_bytes: u64,
+    mut look: impl FnMut(&TargetSpec) -> Result<(), CrashError>,
+) -> Result<(), CrashError> {
+    for (number, count) in (0..).zip(counts) {
+        let disk = target(number, size_bytes);
+        for turn in 0..*count {
+            if turn > 0 {
+                show_next_contents(number)?;
+            }
+            look(&disk)?;
+        }
+    }
+    Ok(())
+}
+
+/// The next contents come into the place of these; nothing may have the disk open.
+fn show_next_contents(number: u32) -> Result<(), CrashError> {
+    let path = format!("/sys/block/vdisk{number}/next_contents");
+    let path = Path::new(&path);
+    fs::write(path, "1").map_err(CrashError::io(path))
 }
 
 /// A file system on a disk of the guest.

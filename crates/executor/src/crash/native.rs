@@ -4,6 +4,7 @@
 //! It takes one task a line from its standard input, which is a socket, and answers there; when
 //! that ends, so does it.
 
+use super::check::FileReader;
 use super::{CrashTask, done};
 use crate::place::{PlaceError, enter_own_processes, start_inside};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -54,9 +55,9 @@ pub fn crash_executor_inside() -> Result<(), PlaceError> {
     fcntl_setfd(&input, FdFlags::CLOEXEC).map_err(io::Error::from)?;
     let socket = UnixStream::from(input);
     let mut lines = BufReader::new(socket.try_clone()?);
-    let mut line = String::new();
+    let (mut line, mut reader) = (String::new(), None);
     while lines.read_line(&mut line)? > 0 {
-        let answer = match answer(&line) {
+        let answer = match answer(&line, &mut reader) {
             Ok(record) => NativeAnswer::Done(record),
             Err(error) => NativeAnswer::Failed(error),
         };
@@ -68,9 +69,11 @@ pub fn crash_executor_inside() -> Result<(), PlaceError> {
     Ok(())
 }
 
-fn answer(line: &str) -> Result<String, String> {
+fn answer(line: &str, reader: &mut Option<FileReader>) -> Result<String, String> {
     match serde_json::from_str(line).map_err(|error| format!("the task: {error}"))? {
-        NativeRequest::Do { mnt, task } => done(&task, &mnt).map_err(|error| error.to_string()),
+        NativeRequest::Do { mnt, task } => {
+            done(&task, &mnt, reader).map_err(|error| error.to_string())
+        }
         NativeRequest::Unmount { mnt } => {
             let done = unmount(&mnt, UnmountFlags::NOFOLLOW);
             done.map(|()| String::new()).map_err(|error| format!("{}: {error}", mnt.display()))

@@ -2,12 +2,13 @@
 
 use super::check::{Asked, check_with};
 use super::error::CrashError;
-use super::mounting::{FileSystemOn, target};
+use super::mounting::{FileSystemOn, each_contents, target};
 use super::{actions, tree};
 use fsarena_devices::{TargetError, format, mapped::write_mapped, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::spec::TargetSpec;
 use fsarena_safety::observation::Rung;
 use fsarena_safety::sequence::op::{
     ATTRIBUTE, Allocation, Extent, FileOp, ROOT, attribute_text, bytes_of,
@@ -45,13 +46,14 @@ pub struct SequenceWork {
     pub sequences: Vec<Vec<FileOp>>,
 }
 
-/// Trees on `/dev/vdisk0` and the next ones, after a power cut.
+/// Trees on `/dev/vdisk0` and the next ones, after power cuts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SequenceCheck {
     pub fs: FsLevel,
     pub size_bytes: u64,
-    pub disks: u32,
+    /// How many contents each of them shows, one after another.
+    pub contents: Vec<u32>,
 }
 
 /// Makes the file system on `/dev/vdisk0`.
@@ -68,7 +70,8 @@ pub(super) fn run_all(work: &SequenceWork, mnt: &Path) -> Result<Vec<SequenceRec
     for (number, ops) in (0..).zip(&work.sequences) {
         let place = mnt.join(format!("sequence{number}"));
         fs::create_dir_all(&place).map_err(CrashError::io(&place))?;
-        with_file_system(&work.fs, work.size_bytes, number, |fs, mount_options| {
+        let disk = target(number, work.size_bytes);
+        with_file_system(&work.fs, &disk, |fs, mount_options| {
             let mounted = fs.mount(Rung::ReadWrite, &place).map_err(io::Error::from);
             mounted.map_err(CrashError::io(&place))?;
             settle::syncfs(&place)?;
@@ -88,30 +91,28 @@ pub(super) fn check_all(
     mnt: &Path,
 ) -> Result<Vec<TreeObservation>, CrashError> {
     let mut all = Vec::new();
-    for number in 0..task.disks {
-        with_file_system(&task.fs, task.size_bytes, number, |fs, _| {
+    each_contents(&task.contents, task.size_bytes, |disk| {
+        with_file_system(&task.fs, disk, |fs, _| {
             let mut entries = Vec::new();
             let asked = Asked { is_detailed: false, has_fsck: true };
             let whole = check_with(fs, mnt, asked, |seen| entries = tree::read(mnt, seen));
             all.push(TreeObservation { whole, entries });
             Ok(())
-        })?;
-    }
+        })
+    })?;
     Ok(all)
 }
 
 /// Calls `then` with the file system on a disk and its options.
 fn with_file_system(
     fs: &FsLevel,
-    size_bytes: u64,
-    number: u32,
+    target: &TargetSpec,
     then: impl FnOnce(&FileSystemOn<'_>, String) -> Result<(), CrashError>,
 ) -> Result<(), CrashError> {
-    let target = target(number, size_bytes);
-    let planned = driver(fs)?.mount_plan(fs, Discard::None, &target);
+    let planned = driver(fs)?.mount_plan(fs, Discard::None, target);
     let plan = planned.map_err(TargetError::from)?;
     let none = || CrashError::NoKernelMount(fs.name.clone());
-    let on_disk = FileSystemOn::new(&plan, &fs.name, &target).ok_or_else(none)?;
+    let on_disk = FileSystemOn::new(&plan, &fs.name, target).ok_or_else(none)?;
     then(&on_disk, on_disk.options().join(","))
 }
 

@@ -5,14 +5,25 @@ use super::message::{Description, Features, Op, Request, Status};
 use super::server::{Disk, DiskError};
 use fsarena_vdisk::{Completion, Outcome, Request as ModelRequest, SECTOR_BYTES, View, WriteLog};
 use std::collections::VecDeque;
+use std::io;
 
 const QUEUE_DEPTH: u32 = 32;
 /// Zeros are written in pieces of this size.
 const ZEROS_BYTES: usize = 64 << 10;
 
+/// Contents that a disk shows one after another, views of one store and log.
+pub type Views<'a> = Box<dyn Iterator<Item = io::Result<View<'a>>> + Send + 'a>;
+
+/// The next of some contents.
+pub(super) fn next_of<'a>(later: &mut Views<'a>) -> Result<View<'a>, DiskError> {
+    let none = || DiskError::Refused("it has no further contents".to_owned());
+    Ok(later.next().ok_or_else(none)??)
+}
+
 /// See the module.
 pub struct CrashViewDisk<'a> {
     view: View<'a>,
+    later: Views<'a>,
     size_bytes: u64,
     done: VecDeque<u32>,
     /// When the last request came.
@@ -25,7 +36,13 @@ impl<'a> CrashViewDisk<'a> {
     /// A disk of so many bytes, a multiple of 512, with the contents of the view.
     #[must_use]
     pub fn new(view: View<'a>, size_bytes: u64) -> Self {
-        Self { view, size_bytes, done: VecDeque::new(), now_ns: 0, log: None }
+        Self::in_turn(view, Box::new(std::iter::empty()), size_bytes)
+    }
+
+    /// The same, and later the contents of other views.
+    #[must_use]
+    pub fn in_turn(view: View<'a>, later: Views<'a>, size_bytes: u64) -> Self {
+        Self { view, later, size_bytes, done: VecDeque::new(), now_ns: 0, log: None }
     }
 
     /// The same, and what is written to it goes into a log.
@@ -108,6 +125,15 @@ impl Disk for CrashViewDisk<'_> {
 
     fn next_event_ns(&self) -> Option<u64> {
         (!self.done.is_empty()).then_some(self.now_ns)
+    }
+
+    fn take_next_contents(&mut self) -> Result<(), DiskError> {
+        self.view = next_of(&mut self.later)?;
+        Ok(())
+    }
+
+    fn view(&self) -> Option<&View<'_>> {
+        Some(&self.view)
     }
 
     fn log(&self) -> Option<&WriteLog> {

@@ -1,7 +1,7 @@
 //! The messages as bytes, and back.
 
 /// Version of the protocol.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// At the beginning of a description.
 const MAGIC: &[u8; 8] = b"FSVDISK1";
 /// `next_event_ns` where nothing will happen by itself.
@@ -38,9 +38,18 @@ pub struct Request {
 /// A message of the guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message {
-    Hello { version: u64 },
-    Poll { now_ns: u64 },
-    Submit { now_ns: u64, request: Request },
+    Hello {
+        version: u64,
+    },
+    Poll {
+        now_ns: u64,
+    },
+    /// The next contents.
+    Next,
+    Submit {
+        now_ns: u64,
+        request: Request,
+    },
 }
 
 /// How a request ended.
@@ -153,6 +162,7 @@ impl Message {
             4 => Op::Flush,
             5 => Op::Discard,
             6 => Op::WriteZeroes,
+            7 => return Some(Self::Next),
             _ => return None,
         };
         let flags = word(32);
@@ -160,17 +170,6 @@ impl Message {
         let request = Request { tag: word(4), op, sector, bytes, fua: flags & 1 != 0, flags };
         Some(Self::Submit { now_ns, request })
     }
-}
-
-/// The head of a change of contents that are mapped: so many bytes that follow, or zeros. One of no
-/// bytes ends them.
-#[must_use]
-pub fn change(sector: u64, size_bytes: u64, is_zeros: bool) -> [u8; 24] {
-    let mut bytes = [0; 24];
-    bytes[..8].copy_from_slice(&sector.to_le_bytes());
-    bytes[8..16].copy_from_slice(&size_bytes.to_le_bytes());
-    bytes[16..20].copy_from_slice(&u32::from(is_zeros).to_le_bytes());
-    bytes
 }
 
 /// The head of a reply.
@@ -210,7 +209,7 @@ mod tests {
         let about = Description { queue_depth: 32, ..Description::with_sectors(0x0102) };
         let bytes = about.encoded();
         assert_eq!(bytes.len(), 56);
-        assert_eq!(&bytes[..16], b"FSVDISK1\x03\0\0\0\x20\0\0\0");
+        assert_eq!(&bytes[..16], b"FSVDISK1\x04\0\0\0\x20\0\0\0");
         assert_eq!(&bytes[16..24], [2, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(&bytes[24..32], [0, 2, 0, 0, 0, 16, 0, 0]);
         assert_eq!(bytes[52], 3);
@@ -235,6 +234,8 @@ mod tests {
         bytes[0] = 1;
         assert_eq!(Message::decoded(&bytes), Some(Message::Poll { now_ns: 5 }));
         bytes[0] = 7;
+        assert_eq!(Message::decoded(&bytes), Some(Message::Next));
+        bytes[0] = 8;
         assert_eq!(Message::decoded(&bytes), None);
     }
 }

@@ -5,15 +5,15 @@
 //! carries messages to it. Times come with the messages: there is no clock here.
 
 mod constant;
+mod crash_states;
 mod crash_view;
-mod mapped;
 mod message;
 mod modelled;
 mod server;
 
 pub use constant::ConstantDisk;
-pub use crash_view::CrashViewDisk;
-pub use mapped::disks_of_views;
+pub use crash_states::disk_of_states;
+pub use crash_view::{CrashViewDisk, Views};
 pub use message::{Description, Features, Op, Request, Status, VERSION as DISK_PROTOCOL};
 pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
 pub use server::{Disk, DiskError, ServeError, serve};

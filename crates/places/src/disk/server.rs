@@ -1,7 +1,7 @@
 //! Carries the messages of one connection to the disk behind it.
 
 use super::message::{self, Description, MESSAGE_BYTES, Message, Op, Request, Status, VERSION};
-use fsarena_vdisk::WriteLog;
+use fsarena_vdisk::{View, WriteLog};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -46,17 +46,21 @@ pub trait Disk: Send {
     fn next_event_ns(&self) -> Option<u64>;
 
     /// A file whose contents the guest maps instead of asking, where the device is mapped.
-    fn base(&self) -> Option<&File> {
+    fn mapped(&self) -> Option<&File> {
         None
     }
 
-    /// Adds what differs from them, as messages.
+    /// Takes other contents, in the place of these and of all that was written to it.
     ///
     /// # Errors
-    /// Where the contents cannot be read.
-    fn add_changes(&self, to: &mut Vec<u8>) -> io::Result<()> {
-        let _ = to;
-        Ok(())
+    /// Where there are none: the guest panics.
+    fn take_next_contents(&mut self) -> Result<(), DiskError> {
+        Err(DiskError::Refused("it has no further contents".to_owned()))
+    }
+
+    /// Its contents, where they are those after a power cut.
+    fn view(&self) -> Option<&View<'_>> {
+        None
     }
 
     /// What was written to it, where it is logged.
@@ -163,13 +167,17 @@ impl Session<'_> {
             Message::Hello { version } if version == u64::from(VERSION) => {
                 let mut answer = message::reply(None, 0, 0).to_vec();
                 answer.extend(self.about.encoded());
-                if self.about.features.mapped {
-                    self.disk.add_changes(&mut answer).map_err(DiskError::from)?;
-                    answer.extend(message::change(0, 0, false));
-                }
                 Ok(answer)
             }
             Message::Hello { version } => Err(ServeError::Version(version)),
+            Message::Next if self.outstanding.is_empty() => {
+                self.disk.take_next_contents()?;
+                Ok(message::reply(None, 0, 0).to_vec())
+            }
+            Message::Next => {
+                let why = "other contents are asked for while it has requests".to_owned();
+                Err(ServeError::refused(why))
+            }
             Message::Poll { now_ns } => {
                 let now_ns = self.time(now_ns)?;
                 Ok(self.poll(now_ns)?)
@@ -236,7 +244,7 @@ impl Session<'_> {
 mod tests {
     use super::*;
     use crate::disk::{ConstantDisk, CrashViewDisk};
-    use fsarena_vdisk::{Discarded, Store, View};
+    use fsarena_vdisk::{Discarded, Store};
     use std::os::unix::net::UnixStream;
 
     /// A guest: what it sends and what it is answered.
@@ -284,7 +292,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_when_its_time_has_come() {
         let count = with_disk(|guest| {
-            guest.send([0, 0, 3, 0], 0, 0, &[]);
+            guest.send([0, 0, 4, 0], 0, 0, &[]);
             assert_eq!(guest.get(16)[12..], [0; 4]);
             assert_eq!(&guest.get(56)[..8], b"FSVDISK1");
             guest.send([100, 8, 512, 0], 3, 0, &[7; 512]);
@@ -309,9 +317,11 @@ mod tests {
     fn a_disk_that_answers_at_once_completes_in_the_reply() {
         let base = Store::in_memory(1 << 20, Discarded::Zeros);
         let log = WriteLog::in_memory();
-        let mut disk = CrashViewDisk::new(View::prefix(&base, &log, 0), 1 << 20);
+        let later = std::iter::once(Ok(View::prefix(&base, &log, 0)));
+        let first = View::prefix(&base, &log, 0);
+        let mut disk = CrashViewDisk::in_turn(first, Box::new(later), 1 << 20);
         let count = with(&mut disk, |guest| {
-            guest.send([0, 0, 3, 0], 0, 0, &[]);
+            guest.send([0, 0, 4, 0], 0, 0, &[]);
             guest.get(16);
             assert_eq!(guest.get(56)[52], 1 | 2 | 8, "it says that it does");
             let done = [[0xff; 8], [1, 0, 0, 0, 0, 0, 0, 0]].concat();
@@ -321,8 +331,13 @@ mod tests {
             assert_eq!((guest.get(16), guest.get(16)), (done, completion_done(6, 1024)));
             let data = guest.get(1024);
             assert!(data[..512] == [7; 512] && data[512..] == [0; 512]);
+            guest.send([0; 4], 7, 0, &[]);
+            assert_eq!(guest.get(16), [[0xff; 8], [0; 8]].concat());
+            guest.send([200, 8, 512, 0], 2, 7, &[]);
+            assert_eq!(guest.get(32)[16..], completion_done(7, 512));
+            assert_eq!(guest.get(512), [0; 512], "what was written is gone");
         });
-        assert_eq!(count.unwrap(), 3);
+        assert_eq!(count.unwrap(), 5);
     }
 
     #[test]
@@ -351,6 +366,7 @@ mod tests {
         };
         assert!(refused([0, 0, 1, 0], 0, 0).contains("version 1 of the disk protocol"));
         assert!(refused([0; 4], 99, 0).ends_with("that there is not: 99"));
+        assert!(refused([0; 4], 7, 0).contains("no further contents"));
         assert!(refused([0, 0, 512, 0], 2, 200).contains("tag 200 is in use or beyond"));
         assert!(refused([0, 0, 1 << 30, 0], 2, 0).contains("1073741824 bytes in one request"));
         assert!(refused([0, 1 << 40, 512, 0], 2, 0).contains("beyond the end"));

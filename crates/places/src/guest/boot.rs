@@ -217,8 +217,8 @@ impl<'g> Guest<'g> {
             .collect();
         let listeners = listeners.map_err(failed(dir.path()))?;
         for (index, disk) in disks.iter().enumerate() {
-            let Some(base) = disk.base() else { continue };
-            let open = open_file(base).map_err(failed(Path::new("/proc/self")))?;
+            let Some(file) = disk.mapped() else { continue };
+            let open = open_file(file).map_err(failed(Path::new("/proc/self")))?;
             // A name that is the same for every guest.
             let name = dir.path().join(format!("{}.base", socket_name(index)));
             symlink(open, &name).map_err(failed(&name))?;

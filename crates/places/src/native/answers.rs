@@ -171,10 +171,10 @@ fn exchange(shared: &Mutex<Served>, disk: Box<dyn Disk>) -> String {
     loop {
         let mut served = locked(shared);
         if !served.is_busy() {
-            served.exchange(disk);
+            let differing = served.exchange(disk);
             let is_cached = served.file.is_cached;
             drop(served);
-            return match is_cached.then(|| contents_changed(io::stdout().as_fd())) {
+            return match is_cached.then(|| contents_changed(io::stdout().as_fd(), &differing)) {
                 None | Some(Ok(())) => "ok".to_owned(),
                 Some(Err(error)) => format!("the page cache of the disk: {error}"),
             };

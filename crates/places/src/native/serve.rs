@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{HashMap, VecDeque};
 use std::io::IoSlice;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +20,9 @@ const AWAKE_NS: u64 = 120_000;
 /// So long after its last answer the process stays awake for the next request: who waited for the
 /// answer mostly asks again, and a processor that was halted takes tens of microseconds.
 const AWAKE_AFTER: Duration = Duration::from_micros(50);
+
+/// Contents that differ in sectors less than this apart are told to the kernel at once.
+const GAP: u64 = 64;
 
 /// What the thread that serves and the one that answers questions share.
 pub(super) struct Served {
@@ -79,8 +83,12 @@ impl Served {
         !self.waiting.is_empty() || self.taken.iter().any(Option::is_some)
     }
 
-    /// Another disk, whose time begins now; nothing is outstanding.
-    pub(super) fn exchange(&mut self, disk: Box<dyn Disk>) {
+    /// Another disk, whose time begins now; nothing is outstanding. Gives the sectors in which it
+    /// has other contents: one crash state is much like the next.
+    pub(super) fn exchange(&mut self, disk: Box<dyn Disk>) -> Vec<Range<u64>> {
+        let before = self.disk.as_ref().and_then(|disk| disk.view());
+        let differing = disk.view().zip(before).map(|(now, before)| now.differing(before, GAP));
+        let all = 0..self.file.size_bytes / 512;
         let depth = disk.description().queue_depth;
         self.disk = Some(disk);
         self.taken = vec![None; depth as usize];
@@ -88,6 +96,7 @@ impl Served {
         self.late = Lateness::default();
         self.began = Instant::now();
         self.began_ns = monotonic_ns();
+        differing.unwrap_or_else(|| vec![all])
     }
 
     fn now_ns(&self) -> u64 {
@@ -338,13 +347,16 @@ fn answer(fuse: BorrowedFd<'_>, unique: u64, error: i32, body: &[u8]) -> bool {
     true
 }
 
-/// Tells the kernel that the file has other contents; nobody uses it.
-pub(super) fn contents_changed(fuse: BorrowedFd<'_>) -> Result<(), Errno> {
-    match rustix::io::write(fuse, &wire::contents_changed()) {
-        // The kernel has nothing of it.
-        Ok(_) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error),
-    }
+/// Tells the kernel that the file has other contents in these sectors; nobody uses it.
+pub(super) fn contents_changed(fuse: BorrowedFd<'_>, sectors: &[Range<u64>]) -> Result<(), Errno> {
+    sectors.iter().try_for_each(|sectors| {
+        let bytes = sectors.start * 512..sectors.end * 512;
+        match rustix::io::write(fuse, &wire::contents_changed(&bytes)) {
+            // The kernel has nothing of it.
+            Ok(_) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error),
+        }
+    })
 }
 
 /// Serves until the kernel lets go.

@@ -1,5 +1,7 @@
 //! The protocol of `/dev/fuse` (`linux/fuse.h`), as far as a directory with one file needs it.
 
+use std::ops::Range;
+
 /// Node of the file; that of the directory is 1.
 const FILE_NODE: u64 = 2;
 const HEADER_BYTES: usize = 40;
@@ -126,13 +128,15 @@ pub(super) fn reply(unique: u64, error: i32, bytes: usize) -> [u8; 16] {
     head
 }
 
-/// Tells the kernel that everything that it has of the file in the page cache is old.
-pub(super) fn contents_changed() -> [u8; 40] {
+/// Tells the kernel that what it has of these bytes of the file in the page cache is old; of no
+/// bytes: of all up to the last.
+pub(super) fn contents_changed(of: &Range<u64>) -> [u8; 40] {
     let mut bytes = [0; 40];
     bytes[0] = 40;
     bytes[4..8].copy_from_slice(&INVALIDATE_INODE.to_le_bytes());
     bytes[16..24].copy_from_slice(&FILE_NODE.to_le_bytes());
-    // From the first byte; without a length: to the last.
+    bytes[24..32].copy_from_slice(&of.start.to_le_bytes());
+    bytes[32..].copy_from_slice(&(of.end - of.start).to_le_bytes());
     bytes
 }
 

@@ -38,6 +38,13 @@ impl Index {
         index
     }
 
+    /// So many blocks are touched at most, but for discards of very many.
+    pub(super) fn blocks(&self, all: &[Entry]) -> u64 {
+        let is_write = |number: u32| all.get(number as usize).is_some_and(|it| it.kind.is_write());
+        let large = self.large.iter().filter(|(number, _)| is_write(*number));
+        self.entries.len() as u64 + large.map(|(_, blocks)| blocks.end - blocks.start).sum::<u64>()
+    }
+
     /// Numbers of entries that touch a block, the latest first.
     pub(super) fn touching(&self, block: u64) -> impl Iterator<Item = u32> {
         let mut listed = self.entries.get(&block).map_or(&[][..], Vec::as_slice).iter().rev();
@@ -66,20 +73,23 @@ mod tests {
     #[test]
     fn entries_of_a_block_come_the_latest_first_and_large_ones_among_them() {
         let large = (LISTED_MOST + 1) * BLOCK_SECTORS;
-        let index = Index::new(&[
+        let all = [
             entry(EntryKind::Write, 4, 8),
             entry(EntryKind::Discard, 0, large),
             entry(EntryKind::Write, 8, 1),
             entry(EntryKind::Flush, 0, 0),
             entry(EntryKind::Discard, 8, large),
             entry(EntryKind::WriteTorn, 15, 1),
-        ]);
+        ];
+        let index = Index::new(&all);
         let touching = |block| index.touching(block).collect::<Vec<u32>>();
         assert_eq!(touching(0), [1, 0]);
         assert_eq!(touching(1), [5, 4, 2, 1, 0]);
         assert_eq!(touching(2), [4, 1]);
         assert_eq!(touching(LISTED_MOST + 1), [4]);
         assert_eq!(touching(LISTED_MOST + 2), []);
-        assert_eq!(index.entries.len(), 2);
+        assert_eq!(index.blocks(&all), 2, "what is discarded takes no room");
+        let all = [entry(EntryKind::Write, 0, large), entry(EntryKind::Write, 8, 8)];
+        assert_eq!(Index::new(&all).blocks(&all), LISTED_MOST + 2);
     }
 }

@@ -5,21 +5,25 @@
  * Each device is a connection to a model process over a unix socket. That process holds the
  * contents and says when a request completes. It is asked synchronously: while it answers, this
  * kernel stands still, so that under time-travel=inf-cpu an answer takes no virtual time, however
- * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 3 is spoken here.
+ * long it takes. kernel/PROTOCOL.md of fsarena describes the messages; version 4 is spoken here.
  *
  * A device may answer at once: the reply to a request is its completion, and no timer is needed.
  * Nothing but this driver changes its contents, so that small reads are made larger and what they
  * brought is kept: a log that is read block by block costs one message in eight.
  *
- * One that answers at once may also be mapped: its contents are a file of the host that many
- * devices share, changes of it that come with the description, and what is written to this one.
- * Pages that are changed or written are copies, and nobody is asked any more.
+ * A device may instead be mapped: its contents are a file of the host. Pages that are written are
+ * copies of this kernel's own; nobody is asked for a sector, and there is no queue.
+ *
+ * Both may have further contents: each write of a line to /sys/block/vdiskN/next_contents, while
+ * nobody has the device open, puts the next ones into the place of these and of all that was
+ * written.
  *
  * vdisk.socket=PATH,PATH,... connects /dev/vdisk0, /dev/vdisk1, ... Relative paths start at the
  * working directory of this kernel's process.
  */
 #define pr_fmt(fmt) "vdisk: " fmt
 
+#include <linux/bitmap.h>
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/hrtimer.h>
@@ -37,6 +41,13 @@
 #error "vdisk: sources of Linux 6.9 and 6.10 are not supported; take 6.8 or older, 6.11 or newer"
 #endif
 
+/* Where the page cache of a device hangs. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define BD_MAPPING	bd_mapping
+#else
+#define BD_MAPPING	bd_inode->i_mapping
+#endif
+
 #define DEVICES_MAX	32
 #define DEPTH_MAX	256
 /* Requests up to this size are sent by one system call. */
@@ -46,14 +57,16 @@
 #define WINDOW_SECTORS	(WINDOW_BYTES >> SECTOR_SHIFT)
 #define WINDOWS		8
 #define NO_WINDOW	(~0ull)
+/* Of a mapped device: which parts were written is known so exactly. */
+#define CHUNK_BYTES	(64 * 1024)
 
 #define MAGIC		0x314b534944565346ull	/* "FSVDISK1" in little-endian order */
-#define VERSION		3
+#define VERSION		4
 #define NO_EVENT	(~0ull)
 
 enum op {
 	OP_HELLO = 0, OP_POLL = 1, OP_READ = 2, OP_WRITE = 3,
-	OP_FLUSH = 4, OP_DISCARD = 5, OP_WRITE_ZEROES = 6,
+	OP_FLUSH = 4, OP_DISCARD = 5, OP_WRITE_ZEROES = 6, OP_NEXT = 7,
 };
 
 /* Flags of a request. */
@@ -115,15 +128,6 @@ struct description {
 	__le32 features;
 } __packed;
 
-/* Of the contents of a mapped device; these follow the description until one has no bytes. */
-struct change {
-	__le64 sector;
-	__le64 bytes;
-	/* 0: their data follow; 1: they are zeros. */
-	__le32 zeros;
-	__le32 reserved;
-} __packed;
-
 struct vdisk {
 	struct blk_mq_tag_set set;
 	struct gendisk *disk;
@@ -132,7 +136,10 @@ struct vdisk {
 	const char *path;
 	int fd;
 	u32 depth;
+	/* Of what is sent, or of a reply: there is never more than one on its way. */
 	u8 *buffer;
+	/* What of the buffer was received and not taken yet. */
+	size_t received, received_end;
 	u64 capacity_sectors;
 	/* Contents of windows of a device that answers at once; else NULL. */
 	u8 *windows;
@@ -140,6 +147,10 @@ struct vdisk {
 	u64 window_number[WINDOWS];
 	/* The contents of a mapped device; else NULL. */
 	u8 *map;
+	/* Which of its chunks were written. */
+	unsigned long *written;
+	/* Whether more than contents is mapped: zeros. */
+	bool has_zeros;
 	/* Requests that the model process has, by tag. */
 	struct request *outstanding[DEPTH_MAX];
 	/* Those that it has finished, until the lock is given back. */
@@ -179,17 +190,33 @@ static void send_all(struct vdisk *d, const void *from, size_t bytes)
 	}
 }
 
+/* What has come is read at once: a reply and the data behind it are one call. */
 static void receive_all(struct vdisk *d, void *to, size_t bytes)
 {
 	while (bytes) {
-		int got = os_read_file(d->fd, to, bytes);
+		size_t part = min_t(size_t, bytes, d->received_end - d->received);
+		bool is_large = bytes >= BUFFER_BYTES;
+		int got;
 
+		if (part) {
+			memcpy(to, d->buffer + d->received, part);
+			d->received += part;
+			to += part;
+			bytes -= part;
+			continue;
+		}
+		got = os_read_file(d->fd, is_large ? to : d->buffer, is_large ? bytes : BUFFER_BYTES);
 		if (got == -EINTR || got == -EAGAIN)
 			continue;
 		if (got <= 0)
 			model_is_gone(d, got);
-		to += got;
-		bytes -= got;
+		if (is_large) {
+			to += got;
+			bytes -= got;
+		} else {
+			d->received = 0;
+			d->received_end = got;
+		}
 	}
 }
 
@@ -363,37 +390,6 @@ static blk_status_t read_window(struct vdisk *d, struct message *m, struct reque
 	return BLK_STS_OK;
 }
 
-/* Bytes of the contents become zeros. */
-static void make_zeros(struct vdisk *d, u64 sector, u64 bytes)
-{
-	int error = vdisk_zero(d->map + (sector << SECTOR_SHIFT), bytes);
-
-	if (error)
-		panic("vdisk: %s: no memory for zeros: error %d", d->path, -error);
-}
-
-/* Carries a request out on contents that are mapped. */
-static void do_mapped(struct vdisk *d, int op, struct request *rq)
-{
-	u8 *at = d->map + (blk_rq_pos(rq) << SECTOR_SHIFT);
-	struct req_iterator it;
-	struct bio_vec part;
-
-	if (op == OP_DISCARD || op == OP_WRITE_ZEROES)
-		make_zeros(d, blk_rq_pos(rq), blk_rq_bytes(rq));
-	if (op != OP_READ && op != OP_WRITE)
-		return;
-	rq_for_each_segment(part, rq, it) {
-		void *memory = page_address(part.bv_page) + part.bv_offset;
-
-		if (op == OP_READ)
-			memcpy(memory, at, part.bv_len);
-		else
-			memcpy(at, memory, part.bv_len);
-		at += part.bv_len;
-	}
-}
-
 static bool is_in_a_window(const struct request *rq)
 {
 	u64 last = blk_rq_pos(rq) + blk_rq_sectors(rq) - 1;
@@ -442,11 +438,6 @@ static blk_status_t vdisk_queue_rq(struct blk_mq_hw_ctx *hctx,
 		m.bytes = cpu_to_le64(blk_rq_bytes(rq));
 	}
 	blk_mq_start_request(rq);
-	if (d->map) {
-		do_mapped(d, op, rq);
-		blk_mq_end_request(rq, BLK_STS_OK);
-		return BLK_STS_OK;
-	}
 	spin_lock_irqsave(&d->lock, irq);
 	m.now_ns = cpu_to_le64(ktime_get_ns());
 	if (d->windows) {
@@ -518,47 +509,148 @@ static enum hrtimer_restart vdisk_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static u64 chunks(const struct vdisk *d)
+{
+	return DIV_ROUND_UP_ULL(d->capacity_sectors << SECTOR_SHIFT, CHUNK_BYTES);
+}
+
+/* A mapped device will not show these bytes again. */
+static void note_written(struct vdisk *d, u64 from, u64 bytes)
+{
+	u64 first = from / CHUNK_BYTES;
+
+	if (bytes)
+		bitmap_set(d->written, first, (from + bytes - 1) / CHUNK_BYTES - first + 1);
+}
+
+/* Makes all contents of a mapped device those of its file. */
+static void make_map(struct vdisk *d)
+{
+	unsigned long first, end;
+	int error = 0;
+
+	if (!d->map || d->has_zeros) {
+		error = vdisk_map(d->path, d->capacity_sectors << SECTOR_SHIFT, (void **)&d->map);
+	} else {
+		for_each_set_bitrange(first, end, d->written, chunks(d)) {
+			u64 from = (u64)first * CHUNK_BYTES;
+			u64 to = min_t(u64, (u64)end * CHUNK_BYTES,
+				       d->capacity_sectors << SECTOR_SHIFT);
+
+			error = error ?: vdisk_forget(d->map + from, to - from);
+		}
+	}
+	/* Without them there is nothing that could be said. */
+	if (error)
+		panic("vdisk: %s: its contents cannot be mapped: error %d", d->path, -error);
+	bitmap_zero(d->written, chunks(d));
+	d->has_zeros = false;
+}
+
+/* Bytes of a mapped device become zeros. */
+static void make_zeros(struct vdisk *d, u64 from, u64 bytes)
+{
+	int error = vdisk_zero(d->map + from, bytes);
+
+	if (error)
+		panic("vdisk: %s: no memory for zeros: error %d", d->path, -error);
+	d->has_zeros = true;
+}
+
+/* Carries out what is asked of a mapped device: nobody has to wait, and no queue is needed. */
+static void vdisk_submit_bio(struct bio *bio)
+{
+	struct vdisk *d = bio->bi_bdev->bd_disk->private_data;
+	u64 from = bio->bi_iter.bi_sector << SECTOR_SHIFT;
+	u8 *at = d->map + from;
+	struct bvec_iter it;
+	struct bio_vec part;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		bio_for_each_segment(part, bio, it) {
+			memcpy(page_address(part.bv_page) + part.bv_offset, at, part.bv_len);
+			at += part.bv_len;
+		}
+		break;
+	case REQ_OP_WRITE:
+		note_written(d, from, bio->bi_iter.bi_size);
+		bio_for_each_segment(part, bio, it) {
+			memcpy(at, page_address(part.bv_page) + part.bv_offset, part.bv_len);
+			at += part.bv_len;
+		}
+		break;
+	case REQ_OP_DISCARD:
+	case REQ_OP_WRITE_ZEROES:
+		make_zeros(d, from, bio->bi_iter.bi_size);
+		break;
+	case REQ_OP_FLUSH:
+		break;
+	default:
+		bio->bi_status = BLK_STS_NOTSUPP;
+	}
+	bio_endio(bio);
+}
+
 static const struct blk_mq_ops vdisk_mq_ops = { .queue_rq = vdisk_queue_rq };
 static const struct block_device_operations vdisk_fops = { .owner = THIS_MODULE };
+static const struct block_device_operations vdisk_mapped_fops = {
+	.owner = THIS_MODULE,
+	.submit_bio = vdisk_submit_bio,
+};
 
-static int make_windows(struct vdisk *d)
+static void forget_all(struct vdisk *d)
 {
 	u32 i;
 
+	for (i = 0; i < WINDOWS; i++)
+		d->window_number[i] = NO_WINDOW;
+}
+
+static int make_windows(struct vdisk *d)
+{
 	d->windows = kmalloc(WINDOWS * WINDOW_BYTES, GFP_KERNEL);
 	if (!d->windows)
 		return -ENOMEM;
-	for (i = 0; i < WINDOWS; i++)
-		d->window_number[i] = NO_WINDOW;
+	forget_all(d);
 	return 0;
 }
 
-/* Maps the contents and takes the changes. Without them there is nothing that could be said. */
-static void make_map(struct vdisk *d)
+static int take_next_contents(struct vdisk *d)
 {
-	u64 bytes = d->capacity_sectors << SECTOR_SHIFT;
-	struct change c;
-	u64 sector;
+	struct message m = { .op = cpu_to_le32(OP_NEXT) };
+	struct reply r;
+
+	if (!d->map && !d->windows)
+		return -EOPNOTSUPP;
+	/* What the page cache has of it goes with the last who closes it. */
+	if (disk_openers(d->disk) || d->disk->part0->BD_MAPPING->nrpages)
+		return -EBUSY;
+	m.now_ns = cpu_to_le64(ktime_get_ns());
+	send_all(d, &m, sizeof(m));
+	receive_reply(d, &r);
+	if (d->map)
+		make_map(d);
+	else
+		forget_all(d);
+	return 0;
+}
+
+static ssize_t next_contents_store(struct device *dev, struct device_attribute *attr,
+				   const char *text, size_t bytes)
+{
+	struct vdisk *d = dev_to_disk(dev)->private_data;
 	int error;
 
-	error = vdisk_map(d->path, bytes, (void **)&d->map);
-	if (error)
-		panic("vdisk: %s: its contents cannot be mapped: error %d", d->path, -error);
-	for (;;) {
-		receive_all(d, &c, sizeof(c));
-		bytes = le64_to_cpu(c.bytes);
-		sector = le64_to_cpu(c.sector);
-		if (!bytes)
-			return;
-		if (sector > d->capacity_sectors ||
-		    bytes > (d->capacity_sectors - sector) << SECTOR_SHIFT)
-			protocol_broken(d, "a change beyond the end, at sector", sector);
-		if (le32_to_cpu(c.zeros))
-			make_zeros(d, sector, bytes);
-		else
-			receive_all(d, d->map + (sector << SECTOR_SHIFT), bytes);
-	}
+	mutex_lock(&d->disk->open_mutex);
+	error = take_next_contents(d);
+	mutex_unlock(&d->disk->open_mutex);
+	return error ?: bytes;
 }
+static DEVICE_ATTR_WO(next_contents);
+
+static struct attribute *vdisk_attrs[] = { &dev_attr_next_contents.attr, NULL };
+ATTRIBUTE_GROUPS(vdisk);
 
 static int greet(struct vdisk *d, struct description *about)
 {
@@ -589,8 +681,12 @@ static int greet(struct vdisk *d, struct description *about)
 	}
 	d->depth = depth;
 	d->capacity_sectors = le64_to_cpu(about->capacity_sectors);
-	if (is_mapped)
+	if (is_mapped) {
+		d->written = bitmap_zalloc(chunks(d), GFP_KERNEL);
+		if (!d->written)
+			return -ENOMEM;
 		make_map(d);
+	}
 	return is_at_once ? make_windows(d) : 0;
 }
 
@@ -614,17 +710,20 @@ static struct gendisk *make_disk(struct vdisk *d, const struct description *abou
 		limits.features |= BLK_FEAT_FUA;
 	if (features & FEATURE_ROTATIONAL)
 		limits.features |= BLK_FEAT_ROTATIONAL;
+	if (d->map)
+		return blk_alloc_disk(&limits, NUMA_NO_NODE);
 	return blk_mq_alloc_disk(&d->set, &limits, d);
 }
 #else
 static struct gendisk *make_disk(struct vdisk *d, const struct description *about)
 {
-	struct gendisk *disk = blk_mq_alloc_disk(&d->set, d);
 	u32 features = le32_to_cpu(about->features);
 	struct request_queue *q;
+	struct gendisk *disk;
 
-	if (IS_ERR(disk))
-		return disk;
+	disk = d->map ? blk_alloc_disk(NUMA_NO_NODE) : blk_mq_alloc_disk(&d->set, d);
+	if (IS_ERR_OR_NULL(disk))
+		return disk ?: ERR_PTR(-ENOMEM);
 	q = disk->queue;
 	blk_queue_logical_block_size(q, le32_to_cpu(about->logical_block_bytes));
 	blk_queue_physical_block_size(q, le32_to_cpu(about->physical_block_bytes));
@@ -651,6 +750,18 @@ static void make_timer(struct vdisk *d)
 #endif
 }
 
+static int make_tags(struct vdisk *d)
+{
+	d->set.ops = &vdisk_mq_ops;
+	d->set.nr_hw_queues = 1;
+	d->set.queue_depth = d->depth;
+	d->set.numa_node = NUMA_NO_NODE;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+	d->set.flags = BLK_MQ_F_SHOULD_MERGE;
+#endif
+	return blk_mq_alloc_tag_set(&d->set);
+}
+
 static int add_device(struct vdisk *d, int index)
 {
 	struct description about;
@@ -659,32 +770,28 @@ static int add_device(struct vdisk *d, int index)
 	error = greet(d, &about);
 	if (error)
 		return error;
-	make_timer(d);
-	d->set.ops = &vdisk_mq_ops;
-	d->set.nr_hw_queues = 1;
-	d->set.queue_depth = d->depth;
-	d->set.numa_node = NUMA_NO_NODE;
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
-	d->set.flags = BLK_MQ_F_SHOULD_MERGE;
-#endif
-	error = blk_mq_alloc_tag_set(&d->set);
-	if (error)
-		return error;
+	if (!d->map) {
+		make_timer(d);
+		error = make_tags(d);
+		if (error)
+			return error;
+	}
 	d->disk = make_disk(d, &about);
 	if (IS_ERR(d->disk)) {
 		error = PTR_ERR(d->disk);
 		goto free_set;
 	}
 	snprintf(d->disk->disk_name, sizeof(d->disk->disk_name), "vdisk%d", index);
-	d->disk->fops = &vdisk_fops;
+	d->disk->fops = d->map ? &vdisk_mapped_fops : &vdisk_fops;
 	d->disk->private_data = d;
 	set_capacity(d->disk, le64_to_cpu(about.capacity_sectors));
-	error = add_disk(d->disk);
+	error = device_add_disk(NULL, d->disk, vdisk_groups);
 	if (!error)
 		return 0;
 	put_disk(d->disk);
 free_set:
-	blk_mq_free_tag_set(&d->set);
+	if (!d->map)
+		blk_mq_free_tag_set(&d->set);
 	return error;
 }
 
@@ -711,6 +818,7 @@ static int connect_device(int index)
 		return 0;
 	os_close_file(d->fd);
 free:
+	bitmap_free(d->written);
 	kfree(d->windows);
 	kfree(d->buffer);
 	kfree(d);

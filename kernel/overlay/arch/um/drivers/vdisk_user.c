@@ -27,7 +27,9 @@ int vdisk_map(const char *socket, unsigned long long bytes, void **map)
 	file = open(name, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return -errno;
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+	/* In the place of what was mapped before, and of what was written to that. */
+	at = mmap(*map, bytes, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_NORESERVE | (*map ? MAP_FIXED : 0), file, 0);
 	if (at == MAP_FAILED)
 		error = -errno;
 	/* Processes of the guest have no use for it. */
@@ -36,6 +38,11 @@ int vdisk_map(const char *socket, unsigned long long bytes, void **map)
 	close(file);
 	*map = error ? NULL : at;
 	return error;
+}
+
+int vdisk_forget(void *at, unsigned long long bytes)
+{
+	return madvise(at, bytes, MADV_DONTNEED) ? -errno : 0;
 }
 
 int vdisk_zero(void *at, unsigned long long bytes)
