@@ -4,7 +4,7 @@
 //! copies of them, one for each sequence, and logs their writes. A crash state is a view of one
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
-use crate::crash_run::{CrashRunError, is_doubtful, not_survived, run_task};
+use crate::crash_run::{CrashRunError, is_doubtful, limit_of, not_survived, run_task};
 use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::{GroupCheck, STATES_MOST};
@@ -134,17 +134,17 @@ impl Host<'_> {
         task: &CrashTask,
         disks: &mut [&mut dyn Disk],
     ) -> Result<T, CrashRunError> {
-        self.run_with_seed(self.order.seed, task, disks)
+        let SequenceOrder { options, seed, .. } = *self.order;
+        self.run_with(GuestOptions { seed, ..options.clone() }, task, disks)
     }
 
-    fn run_with_seed<T: serde::de::DeserializeOwned>(
+    fn run_with<T: serde::de::DeserializeOwned>(
         &self,
-        seed: u64,
+        options: GuestOptions,
         task: &CrashTask,
         disks: &mut [&mut dyn Disk],
     ) -> Result<T, CrashRunError> {
-        let SequenceOrder { options, program, .. } = self.order;
-        let options = GuestOptions { seed, ..(*options).clone() };
+        let program = self.order.program;
         Ok(serde_json::from_str(&run_task(&options, program, task, disks, self.stop)?)?)
     }
 
@@ -157,7 +157,8 @@ impl Host<'_> {
         for number in 0..disks as u64 {
             let mut disk = self.order.disk.make(self.order.seed)?;
             let seed = self.order.seed.wrapping_add(number);
-            self.run_with_seed::<()>(seed, &task, &mut [&mut disk])?;
+            let options = GuestOptions { seed, ..self.order.options.clone() };
+            self.run_with::<()>(options, &task, &mut [&mut disk])?;
             made.push(disk.into_contents().0);
         }
         Ok(made)
@@ -325,7 +326,10 @@ impl Host<'_> {
         });
         let mut disks: Vec<_> = disks.collect();
         let mut disks: Vec<&mut dyn Disk> = disks.iter_mut().map(|disk| &mut **disk as _).collect();
-        let seen: Vec<TreeObservation> = self.run(&task, &mut disks)?;
+        let SequenceOrder { options, seed, .. } = *self.order;
+        let limit = limit_of(options.limit, group.len());
+        let options = GuestOptions { seed, limit, ..options.clone() };
+        let seen: Vec<TreeObservation> = self.run_with(options, &task, &mut disks)?;
         if seen.len() == group.len() {
             return Ok(seen);
         }

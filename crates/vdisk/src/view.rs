@@ -201,7 +201,7 @@ impl<'a> View<'a> {
     }
 
     /// The sectors in which it may differ from another view of the same store and log, ascending;
-    /// those less than `gap` apart are one range.
+    /// those with at most `gap` others between them are one range.
     #[must_use]
     pub fn differing(&self, other: &Self, gap: u64) -> Vec<Range<u64>> {
         let common = self.common_pieces(other);
@@ -214,7 +214,7 @@ impl<'a> View<'a> {
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for range in all {
             match ranges.last_mut() {
-                Some(last) if range.start < last.end.saturating_add(gap) => {
+                Some(last) if range.start <= last.end.saturating_add(gap) => {
                     last.end = last.end.max(range.end);
                 }
                 _ => ranges.push(range),
@@ -445,7 +445,8 @@ mod tests {
         }
         let (mut two, four) = (View::prefix(&base, &log, 2), View::prefix(&base, &log, 4));
         assert_eq!(two.differing(&four, 0), [40..48, 104..112]);
-        assert_eq!(four.differing(&two, 57).as_slice(), std::slice::from_ref(&(40..112)));
+        assert_eq!(four.differing(&two, 56).as_slice(), std::slice::from_ref(&(40..112)));
+        assert_eq!(four.differing(&two, 55), [40..48, 104..112]);
         assert!(two.differing(&View::prefix(&base, &log, 2), 9).is_empty());
         two.write(111, &[7; 1024]).unwrap();
         assert_eq!(four.differing(&two, 0), [40..48, 104..120]);

@@ -21,7 +21,8 @@ const AWAKE_NS: u64 = 120_000;
 /// answer mostly asks again, and a processor that was halted takes tens of microseconds.
 const AWAKE_AFTER: Duration = Duration::from_micros(50);
 
-/// Contents that differ in sectors less than this apart are told to the kernel at once.
+/// Contents that differ in sectors with at most so many between them are told to the kernel at
+/// once.
 const GAP: u64 = 64;
 
 /// What the thread that serves and the one that answers questions share.
