@@ -21,11 +21,10 @@ pub use native::{NativeAnswer, NativeRequest, crash_executor_inside, crash_execu
 
 use check::{Asked, FileReader};
 use error::CrashError;
-use fsarena_devices::TargetError;
-use fsarena_filesystems::driver;
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use fsarena_model::spec::TargetSpec;
 use fsarena_safety::observation::Observation;
+use mounting::{FileSystemOn, each_contents, with_file_system};
 pub use sequence::{FormatTask, SequenceCheck, SequenceWork};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -87,8 +86,9 @@ pub struct CrashCheck {
 }
 
 /// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], or an array of
-/// observations, one for each disk; of an application what `fsarena_safety::application` has for
-/// both, and of work on a disk that may fail a `fsarena_safety::medium_error::record`.
+/// observations, one for each contents of a disk; of an application what
+/// `fsarena_safety::application` has for both, and of work on a disk that may fail a
+/// `fsarena_safety::medium_error::record`.
 ///
 /// # Errors
 /// Why it could not be done.
@@ -145,20 +145,15 @@ fn check(
     mnt: &Path,
     reader: &mut FileReader,
 ) -> Result<Vec<Observation>, CrashError> {
-    let driver = driver(&task.fs)?;
-    let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
-    let mut look = |target: &TargetSpec| {
-        let planned = driver.mount_plan(&task.fs, Discard::None, target);
-        let plan = planned.map_err(TargetError::from)?;
-        let fs = mounting::FileSystemOn::new(&plan, &task.fs.name, target).ok_or_else(none)?;
-        let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
-        all.push(check::check(&fs, mnt, asked, reader));
+    let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
+    let mut look = |fs: &FileSystemOn<'_>| {
+        all.push(check::check(fs, mnt, asked, reader));
         Ok(())
     };
     match &task.target {
-        Some(target) => look(target)?,
-        None => mounting::each_contents(&task.contents, task.size_bytes, look)?,
+        Some(target) => with_file_system(&task.fs, target, look)?,
+        None => each_contents(&task.fs, &task.contents, task.size_bytes, &mut look)?,
     }
     Ok(all)
 }

@@ -124,14 +124,14 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// A check of a group; where its guest does not survive it, or a disk could not be mounted or
-    /// unmounted, of each such state in a guest of its own.
+    /// A check of a group; of halves of it where its guest does not survive it, and in a guest of
+    /// its own of each state that breaks one, or could not be mounted or unmounted.
     fn check_group(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
         let check = GroupCheck {
             together: &|states: &[CrashState]| self.check(states),
             alone: &|state| self.check_one(state),
             is_doubtful: &|seen: &ApplicationSeen| is_doubtful(&seen.mounts, seen.unmount_errno),
-            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
+            is_other: &|error: &CrashRunError| error.is_of_no_state(),
         };
         check.run(states)
     }
@@ -140,7 +140,7 @@ impl Checker<'_> {
     fn check_one(&self, state: &CrashState) -> Result<ApplicationSeen, CrashRunError> {
         match self.check(std::slice::from_ref(state)) {
             Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
+            Err(error) if error.is_of_no_state() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 Ok(ApplicationSeen { mounts, kernel_messages, ..ApplicationSeen::default() })

@@ -1,9 +1,9 @@
 //! Crash safety of one contender: work on a modelled disk whose writes are logged, then looks at
 //! states that a power cut may have left of it, in guests or under the kernel of this machine.
 //!
-//! In guests one works, and its power goes. Each crash state is a view of the log, and some
-//! of them are the disks of one guest that checks them. No state sees what the recovery of another
-//! one has written.
+//! In guests one works, and its power goes. Each crash state is a view of the log, and some of them
+//! are the contents of disks of one guest that checks them. No state sees what the recovery of
+//! another one has written.
 
 pub use crate::crash_check::contents;
 use crate::crash_check::{Checked, ToCheck};
@@ -147,7 +147,7 @@ pub enum CrashRunError {
     Native(#[from] NativeCrashError),
     #[error("a record of a guest: {0}")]
     Record(#[from] serde_json::Error),
-    #[error("of {asked} disks, the guest checked {seen}")]
+    #[error("of {asked} states, the guest checked {seen}")]
     Missing { asked: usize, seen: usize },
 }
 
@@ -158,8 +158,13 @@ impl CrashRunError {
         matches!(self, Self::Guest(GuestError::Stopped) | Self::Native(NativeCrashError::Stopped))
     }
 
-    /// Whether it says nothing of the file system: this machine could not do its part.
-    pub(crate) fn is_of_machine(&self) -> bool {
+    /// Whether it says nothing of any state: the caller asked for it, or this machine could not do
+    /// its part.
+    pub(crate) fn is_of_no_state(&self) -> bool {
+        self.is_stop() || self.is_of_machine()
+    }
+
+    fn is_of_machine(&self) -> bool {
         match self {
             Self::Disk(_) => true,
             Self::Guest(error) => error.is_of_machine(),
@@ -322,22 +327,15 @@ pub(crate) fn run_task(
     }
 }
 
-/// A disk with the contents of a state.
-enum ViewDisk<'v> {
-    /// Nothing of it is wanted afterwards.
-    Looked(Box<dyn Disk + 'v>),
+/// A disk with the contents of a state of which more is wanted than a look.
+enum OwnDisk<'v> {
     Logged(Box<CrashViewDisk<'v>>),
     Modelled(Box<ModelledDisk<View<'v>>>),
 }
 
-impl ViewDisk<'_> {
-    fn is_looked(&self) -> bool {
-        matches!(self, Self::Looked(_))
-    }
-
+impl OwnDisk<'_> {
     fn as_disk(&mut self) -> &mut dyn Disk {
         match self {
-            Self::Looked(disk) => &mut **disk,
             Self::Logged(disk) => &mut **disk,
             Self::Modelled(disk) => &mut **disk,
         }
@@ -346,7 +344,6 @@ impl ViewDisk<'_> {
     /// What was written to it, where it was logged.
     fn into_log(self) -> Option<WriteLog> {
         match self {
-            Self::Looked(_) => None,
             Self::Logged(disk) => disk.into_log(),
             Self::Modelled(disk) => disk.into_contents().1,
         }
@@ -394,7 +391,7 @@ impl Checker<'_> {
     ) -> Result<Checked, CrashRunError> {
         match self.check(&[*one], is_detailed, stop) {
             Ok(mut checked) => Ok(checked.remove(0)),
-            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
+            Err(error) if error.is_of_no_state() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 let seen = Observation { mounts, kernel_messages, ..Observation::default() };
@@ -410,28 +407,25 @@ impl Checker<'_> {
         is_detailed: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<Checked>, CrashRunError> {
-        let (looked, own): (Vec<&ToCheck<'_>>, Vec<_>) =
-            states.iter().partition(|one| self.is_looked(one));
-        let mut contents = Vec::new();
-        let mut views = Vec::new();
-        let looked_at = looked.len();
-        if looked_at > 0 {
-            contents.push(u32::try_from(looked_at).unwrap_or(u32::MAX));
-            views.push(ViewDisk::Looked(self.disk_of(looked)?));
-        }
-        for one in &own {
-            contents.push(1);
-            views.push(self.own_disk(one)?);
-        }
+        let (looked, own): (Vec<usize>, Vec<usize>) =
+            (0..states.len()).partition(|place| self.is_looked(&states[*place]));
+        let mut shown = match looked.as_slice() {
+            [] => None,
+            [first, later @ ..] => Some(self.disk_of(&states[*first], later, states)?),
+        };
+        let own_disks = own.iter().map(|place| self.own_disk(&states[*place]));
+        let mut own_disks: Vec<OwnDisk<'_>> = own_disks.collect::<Result<_, _>>()?;
+        let of_shown = shown.iter().map(|_| u32::try_from(looked.len()).unwrap_or(u32::MAX));
         let task = CrashTask::Check(CrashCheck {
             fs: self.fs.clone(),
             size_bytes: self.base.size_bytes(),
-            contents,
+            contents: of_shown.chain(own.iter().map(|_| 1)).collect(),
             is_detailed,
             has_fsck: self.has_fsck,
             target: None,
         });
-        let mut disks: Vec<&mut dyn Disk> = views.iter_mut().map(ViewDisk::as_disk).collect();
+        let mut disks: Vec<&mut dyn Disk> = shown.iter_mut().map(|disk| &mut **disk as _).collect();
+        disks.extend(own_disks.iter_mut().map(OwnDisk::as_disk));
         let limit = limit_of(self.options.limit, states.len());
         let options = GuestOptions { seed: self.seed, limit, ..self.options.clone() };
         let text = run_task(&options, self.program, &task, &mut disks, stop)?;
@@ -439,43 +433,42 @@ impl Checker<'_> {
         if all.len() != states.len() {
             return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
         }
-        let mut all = all.into_iter();
-        let mut seen_looked = all.by_ref().take(looked_at).collect::<Vec<_>>().into_iter();
-        let mut seen_own = all.zip(views.into_iter().filter(|view| !view.is_looked()));
-        let checked = states.iter().filter_map(|one| {
-            if self.is_looked(one) {
-                let seen = Observation { is_untimed: true, ..seen_looked.next()? };
-                return Some(Checked { seen, log: None });
-            }
-            let (seen, view) = seen_own.next()?;
-            let is_untimed = !matches!(view, ViewDisk::Modelled(_));
-            Some(Checked { seen: Observation { is_untimed, ..seen }, log: view.into_log() })
+        // In the order of the disks.
+        let disks = looked.iter().map(|_| None).chain(own_disks.into_iter().map(Some));
+        let checked = all.into_iter().zip(disks).map(|(seen, disk)| {
+            let is_untimed = !matches!(disk, Some(OwnDisk::Modelled(_)));
+            let log = disk.and_then(OwnDisk::into_log);
+            Checked { seen: Observation { is_untimed, ..seen }, log }
         });
-        Ok(checked.collect())
+        let mut checked: Vec<(usize, Checked)> =
+            looked.iter().chain(&own).copied().zip(checked).collect();
+        checked.sort_unstable_by_key(|(place, _)| *place);
+        Ok(checked.into_iter().map(|(_, checked)| checked).collect())
     }
 
-    /// One disk that shows these states one after another.
+    /// One disk that shows the first state, and the later ones of these after it.
     fn disk_of<'v>(
         &'v self,
-        states: Vec<&'v ToCheck<'v>>,
+        first: &ToCheck<'_>,
+        later: &'v [usize],
+        states: &'v [ToCheck<'_>],
     ) -> Result<Box<dyn Disk + 'v>, CrashRunError> {
-        let mut views = states.into_iter().map(|one| self.view(one));
-        let none = || CrashRunError::Missing { asked: 0, seen: 0 };
-        let first = views.next().ok_or_else(none)?.map_err(DiskOrderError::from)?;
-        Ok(disk_of_states(first, Box::new(views), (&self.base, self.log)))
+        let first = self.view(first).map_err(DiskOrderError::from)?;
+        let later = later.iter().map(|place| self.view(&states[*place]));
+        Ok(disk_of_states(first, Box::new(later), (&self.base, self.log)))
     }
 
     /// A disk with one state.
-    fn own_disk(&self, one: &ToCheck<'_>) -> Result<ViewDisk<'_>, CrashRunError> {
+    fn own_disk(&self, one: &ToCheck<'_>) -> Result<OwnDisk<'_>, CrashRunError> {
         let ToCheck { state, is_logged, .. } = one;
         let view = self.view(one).map_err(DiskOrderError::from)?;
         let Some(disk) = &self.disk else {
             let disk = CrashViewDisk::logged(view, self.base.size_bytes());
-            return Ok(ViewDisk::Logged(Box::new(disk)));
+            return Ok(OwnDisk::Logged(Box::new(disk)));
         };
         let there = (self.log, pieces(self.log, state));
         let seed = self.seed ^ state.contents;
-        Ok(ViewDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?)))
+        Ok(OwnDisk::Modelled(Box::new(disk.make_over(seed, view, there, *is_logged)?)))
     }
 
     /// Whether nothing of its disk is wanted afterwards, nor any time.
@@ -506,7 +499,7 @@ impl Checker<'_> {
             is_doubtful: &|checked: &Checked| {
                 is_doubtful(&checked.seen.mounts, checked.seen.unmount_errno)
             },
-            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
+            is_other: &|error: &CrashRunError| error.is_of_no_state(),
         };
         let mut own = 0;
         let parts = states.chunk_by(|_, next| {

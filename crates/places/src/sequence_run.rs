@@ -18,7 +18,6 @@ use fsarena_safety::sequence::tree::{SequenceRecord, TreeObservation};
 use fsarena_safety::state::{Class, CrashState, EventStates, per_event, view};
 use fsarena_vdisk::{Discarded, Store, WriteLog};
 use std::collections::HashMap;
-use std::io;
 use std::sync::Mutex;
 
 /// Sequences that one guest carries out: so many file systems are made.
@@ -131,21 +130,16 @@ struct Host<'a> {
 impl Host<'_> {
     fn run<T: serde::de::DeserializeOwned>(
         &self,
+        options: &GuestOptions,
         task: &CrashTask,
         disks: &mut [&mut dyn Disk],
     ) -> Result<T, CrashRunError> {
-        let SequenceOrder { options, seed, .. } = *self.order;
-        self.run_with(GuestOptions { seed, ..options.clone() }, task, disks)
+        let text = run_task(options, self.order.program, task, disks, self.stop)?;
+        Ok(serde_json::from_str(&text)?)
     }
 
-    fn run_with<T: serde::de::DeserializeOwned>(
-        &self,
-        options: GuestOptions,
-        task: &CrashTask,
-        disks: &mut [&mut dyn Disk],
-    ) -> Result<T, CrashRunError> {
-        let program = self.order.program;
-        Ok(serde_json::from_str(&run_task(&options, program, task, disks, self.stop)?)?)
+    fn options(&self) -> GuestOptions {
+        GuestOptions { seed: self.order.seed, ..self.order.options.clone() }
     }
 
     /// So many file systems, each made in a guest with other random numbers, so that it has an
@@ -157,8 +151,7 @@ impl Host<'_> {
         for number in 0..disks as u64 {
             let mut disk = self.order.disk.make(self.order.seed)?;
             let seed = self.order.seed.wrapping_add(number);
-            let options = GuestOptions { seed, ..self.order.options.clone() };
-            self.run_with::<()>(options, &task, &mut [&mut disk])?;
+            self.run::<()>(&GuestOptions { seed, ..self.options() }, &task, &mut [&mut disk])?;
             made.push(disk.into_contents().0);
         }
         Ok(made)
@@ -204,7 +197,7 @@ impl Host<'_> {
         let mut disks = copies?;
         let mut all: Vec<&mut dyn Disk> =
             disks.iter_mut().map(|disk| disk as &mut dyn Disk).collect();
-        let records: Vec<SequenceRecord> = self.run(&task, &mut all)?;
+        let records: Vec<SequenceRecord> = self.run(&self.options(), &task, &mut all)?;
         if records.len() != jobs.len() {
             return Err(CrashRunError::Missing { asked: jobs.len(), seen: records.len() });
         }
@@ -214,13 +207,7 @@ impl Host<'_> {
 
     fn copy_of(&self, base: &Store) -> Result<ModelledDisk, CrashRunError> {
         let mut copy = Store::in_memory(self.order.disk.size_bytes, Discarded::Zeros);
-        let mut copied: io::Result<()> = Ok(());
-        let each = base.each_piece(&mut |at, data| {
-            if copied.is_ok() {
-                copied = copy.write(at / fsarena_vdisk::SECTOR_BYTES, data);
-            }
-        });
-        each.and(copied).map_err(DiskOrderError::from)?;
+        base.copy_to(&mut copy).map_err(DiskOrderError::from)?;
         let device = self.order.disk.device(self.order.seed)?;
         Ok(ModelledDisk::new(device, copy, Some(WriteLog::in_memory())))
     }
@@ -264,8 +251,8 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// A look at a group; at each alone where the guest does not survive it, and at those again
-    /// that could not be mounted or unmounted, which rules out what other disks have done.
+    /// A look at a group; at halves of it where the guest does not survive it, and at those again
+    /// that could not be mounted or unmounted, which rules out what other states have done.
     fn check_group(
         &self,
         bases: &[Store],
@@ -278,7 +265,7 @@ impl Host<'_> {
             is_doubtful: &|seen: &TreeObservation| {
                 is_doubtful(&seen.whole.mounts, seen.whole.unmount_errno)
             },
-            is_other: &|error: &CrashRunError| error.is_stop() || error.is_of_machine(),
+            is_other: &|error: &CrashRunError| error.is_of_no_state(),
         };
         check.run(group)
     }
@@ -292,7 +279,7 @@ impl Host<'_> {
     ) -> Result<TreeObservation, CrashRunError> {
         match self.check(bases, recorded, std::slice::from_ref(one)) {
             Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_stop() || error.is_of_machine() => Err(error),
+            Err(error) if error.is_of_no_state() => Err(error),
             Err(error) => {
                 let (mounts, kernel_messages) = not_survived(&error);
                 let whole = Observation { mounts, kernel_messages, ..Observation::default() };
@@ -326,10 +313,9 @@ impl Host<'_> {
         });
         let mut disks: Vec<_> = disks.collect();
         let mut disks: Vec<&mut dyn Disk> = disks.iter_mut().map(|disk| &mut **disk as _).collect();
-        let SequenceOrder { options, seed, .. } = *self.order;
-        let limit = limit_of(options.limit, group.len());
-        let options = GuestOptions { seed, limit, ..options.clone() };
-        let seen: Vec<TreeObservation> = self.run_with(options, &task, &mut disks)?;
+        let limit = limit_of(self.order.options.limit, group.len());
+        let options = GuestOptions { limit, ..self.options() };
+        let seen: Vec<TreeObservation> = self.run(&options, &task, &mut disks)?;
         if seen.len() == group.len() {
             return Ok(seen);
         }

@@ -182,6 +182,20 @@ impl Store {
         Ok(())
     }
 
+    /// Writes its contents to another store of at least its size, which has none yet.
+    ///
+    /// # Errors
+    /// Of the files.
+    pub fn copy_to(&self, to: &mut Self) -> io::Result<()> {
+        let mut copied = Ok(());
+        self.each_piece(&mut |at, data| {
+            if copied.is_ok() {
+                copied = to.write(at / SECTOR_BYTES, data);
+            }
+        })?;
+        copied
+    }
+
     /// Puts what was written where a crash of this machine does not reach it.
     ///
     /// # Errors

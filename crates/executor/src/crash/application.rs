@@ -5,7 +5,7 @@
 
 use super::error::CrashError;
 use super::kernel_log::KernelLog;
-use super::mounting::{FileSystemOn, each_contents, target};
+use super::mounting::{FileSystemOn, each_contents, target, with_file_system};
 use fsarena_devices::{format, mount, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
@@ -100,13 +100,11 @@ pub(super) fn work(task: &ApplicationTask, mnt: &Path) -> Result<ApplicationWork
         work.fault = Some(ApplicationFault::Silent);
         return Ok(work);
     }
-    let planned = driver.mount_plan(&task.fs, Discard::None, &target);
-    let plan = planned.map_err(fsarena_devices::TargetError::from)?;
-    let none = || CrashError::NoKernelMount(task.fs.name.clone());
-    let fs = FileSystemOn::new(&plan, &task.fs.name, &target).ok_or_else(none)?;
     let again = |errno: Errno| CrashError::io(mnt)(errno.into());
-    fs.unmount(mnt).map_err(again)?;
-    fs.mount(Rung::ReadWrite, mnt).map_err(again)?;
+    with_file_system(&task.fs, &target, |fs| {
+        fs.unmount(mnt).map_err(again)?;
+        fs.mount(Rung::ReadWrite, mnt).map_err(again)
+    })?;
     let lines: Vec<&str> = work.acknowledged.iter().map(|unit| unit.line.as_str()).collect();
     let check = shell.check(&task.application, &lines)?;
     work.fault = fault_of(check, work.acknowledged.len() as u64);
@@ -129,20 +127,15 @@ pub(super) fn check(
     task: &ApplicationCheck,
     mnt: &Path,
 ) -> Result<Vec<ApplicationSeen>, CrashError> {
-    let driver = driver(&task.fs)?;
     let shell = Shell::new(&task.application, mnt, task.seed, task.seconds);
-    let none = || CrashError::NoKernelMount(task.fs.name.clone());
     let mut all = Vec::new();
     let mut counts = task.acknowledged.iter();
     let contents = u32::try_from(counts.len()).unwrap_or(u32::MAX);
-    each_contents(&[contents], task.size_bytes, |target| {
+    each_contents(&task.fs, &[contents], task.size_bytes, |fs| {
         let acknowledged = counts.next().copied().unwrap_or(0);
-        let planned = driver.mount_plan(&task.fs, Discard::None, target);
-        let plan = planned.map_err(fsarena_devices::TargetError::from)?;
-        let fs = FileSystemOn::new(&plan, &task.fs.name, target).ok_or_else(none)?;
         let lines: Vec<&str> =
             task.lines.iter().take(acknowledged as usize).map(String::as_str).collect();
-        all.push(check_one(&fs, mnt, &shell, &task.application, &lines)?);
+        all.push(check_one(fs, mnt, &shell, &task.application, &lines)?);
         Ok(())
     })?;
     Ok(all)

@@ -1,8 +1,10 @@
 //! Ways to mount a file system after a power cut, and its fsck.
 
 use super::error::CrashError;
-use fsarena_filesystems::MountPlan;
+use fsarena_devices::TargetError;
+use fsarena_filesystems::{MountPlan, driver};
 use fsarena_metrics::monotonic_ns;
+use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd::{self, CmdError};
 use fsarena_safety::observation::{FsckResult, Rung};
@@ -181,12 +183,25 @@ pub(super) fn target(number: u32, size_bytes: u64) -> TargetSpec {
     }
 }
 
-/// Calls `look` for each disk of the guest, and once more for each of its further contents:
-/// `counts` has how many each shows.
+/// Calls `then` with the file system on a disk.
+pub(super) fn with_file_system<T>(
+    fs: &FsLevel,
+    target: &TargetSpec,
+    then: impl FnOnce(&FileSystemOn<'_>) -> Result<T, CrashError>,
+) -> Result<T, CrashError> {
+    let planned = driver(fs)?.mount_plan(fs, Discard::None, target);
+    let plan = planned.map_err(TargetError::from)?;
+    let none = || CrashError::NoKernelMount(fs.name.clone());
+    then(&FileSystemOn::new(&plan, &fs.name, target).ok_or_else(none)?)
+}
+
+/// Calls `look` with the file system on each disk of the guest, and once more for each of its
+/// further contents: `counts` has how many each shows.
 pub(super) fn each_contents(
+    fs: &FsLevel,
     counts: &[u32],
     size_bytes: u64,
-    mut look: impl FnMut(&TargetSpec) -> Result<(), CrashError>,
+    mut look: impl FnMut(&FileSystemOn<'_>) -> Result<(), CrashError>,
 ) -> Result<(), CrashError> {
     for (number, count) in (0..).zip(counts) {
         let disk = target(number, size_bytes);
@@ -194,7 +209,7 @@ pub(super) fn each_contents(
             if turn > 0 {
                 show_next_contents(number)?;
             }
-            look(&disk)?;
+            with_file_system(fs, &disk, &mut look)?;
         }
     }
     Ok(())
@@ -220,7 +235,7 @@ pub(super) struct FileSystemOn<'a> {
 
 impl<'a> FileSystemOn<'a> {
     /// `None`: it is not mounted by the kernel.
-    pub(super) fn new(plan: &'a MountPlan, name: &str, target: &TargetSpec) -> Option<Self> {
+    fn new(plan: &'a MountPlan, name: &str, target: &TargetSpec) -> Option<Self> {
         let MountPlan::Kernel { fstype, options, .. } = plan else { return None };
         let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
         let device = target.device()?.to_str()?.to_owned();

@@ -2,13 +2,12 @@
 
 use super::check::{Asked, check_with};
 use super::error::CrashError;
-use super::mounting::{FileSystemOn, each_contents, target};
+use super::mounting::{each_contents, target, with_file_system};
 use super::{actions, tree};
-use fsarena_devices::{TargetError, format, mapped::write_mapped, settle};
+use fsarena_devices::{format, mapped::write_mapped, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::spec::TargetSpec;
 use fsarena_safety::observation::Rung;
 use fsarena_safety::sequence::op::{
     ATTRIBUTE, Allocation, Extent, FileOp, ROOT, attribute_text, bytes_of,
@@ -71,7 +70,8 @@ pub(super) fn run_all(work: &SequenceWork, mnt: &Path) -> Result<Vec<SequenceRec
         let place = mnt.join(format!("sequence{number}"));
         fs::create_dir_all(&place).map_err(CrashError::io(&place))?;
         let disk = target(number, work.size_bytes);
-        with_file_system(&work.fs, &disk, |fs, mount_options| {
+        with_file_system(&work.fs, &disk, |fs| {
+            let mount_options = fs.options().join(",");
             let mounted = fs.mount(Rung::ReadWrite, &place).map_err(io::Error::from);
             mounted.map_err(CrashError::io(&place))?;
             settle::syncfs(&place)?;
@@ -91,29 +91,14 @@ pub(super) fn check_all(
     mnt: &Path,
 ) -> Result<Vec<TreeObservation>, CrashError> {
     let mut all = Vec::new();
-    each_contents(&task.contents, task.size_bytes, |disk| {
-        with_file_system(&task.fs, disk, |fs, _| {
-            let mut entries = Vec::new();
-            let asked = Asked { is_detailed: false, has_fsck: true };
-            let whole = check_with(fs, mnt, asked, |seen| entries = tree::read(mnt, seen));
-            all.push(TreeObservation { whole, entries });
-            Ok(())
-        })
+    each_contents(&task.fs, &task.contents, task.size_bytes, |fs| {
+        let mut entries = Vec::new();
+        let asked = Asked { is_detailed: false, has_fsck: true };
+        let whole = check_with(fs, mnt, asked, |seen| entries = tree::read(mnt, seen));
+        all.push(TreeObservation { whole, entries });
+        Ok(())
     })?;
     Ok(all)
-}
-
-/// Calls `then` with the file system on a disk and its options.
-fn with_file_system(
-    fs: &FsLevel,
-    target: &TargetSpec,
-    then: impl FnOnce(&FileSystemOn<'_>, String) -> Result<(), CrashError>,
-) -> Result<(), CrashError> {
-    let planned = driver(fs)?.mount_plan(fs, Discard::None, target);
-    let plan = planned.map_err(TargetError::from)?;
-    let none = || CrashError::NoKernelMount(fs.name.clone());
-    let on_disk = FileSystemOn::new(&plan, &fs.name, target).ok_or_else(none)?;
-    then(&on_disk, on_disk.options().join(","))
 }
 
 /// A sequence that is carried out below a directory.

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io;
 
 const QUEUE_DEPTH: u32 = 32;
-/// What all states together have: it is in memory, once for each guest at one time.
+/// What all states of a disk together have: it is in memory, once for each such disk at one time.
 const MAPPED_BYTES_MOST: u64 = 512 << 20;
 /// The kernel counts mappings that may be written as memory that is taken.
 const STRICT_OVERCOMMIT: &str = "2";
@@ -46,13 +46,7 @@ pub fn disk_of_states<'a>(
 fn contents_of(view: &View<'_>, store: &Store) -> io::Result<(File, Store)> {
     let file = File::from(memfd_create("fsarena-crash-states", MemfdFlags::CLOEXEC)?);
     let mut contents = Store::over(file.try_clone()?, store.size_bytes(), Discarded::Zeros)?;
-    let mut written = Ok(());
-    store.each_piece(&mut |at, data| {
-        if written.is_ok() {
-            written = contents.write(at / SECTOR_BYTES, data);
-        }
-    })?;
-    written?;
+    store.copy_to(&mut contents)?;
     view.each_difference(None, &mut |sector, change| make(&mut contents, sector, change))?;
     Ok((file, contents))
 }
