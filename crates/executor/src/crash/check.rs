@@ -116,7 +116,7 @@ impl FileReader {
             Err(errno) => return seen.files.push(unreadable("", errno)),
         };
         let first = seen.files.len();
-        list_tree(root.as_fd(), seen, &mut self.names);
+        self.list_tree(root.as_fd(), seen);
         let found = &mut seen.files[first..];
         let mut files: Vec<&mut ObservedFile> =
             found.iter_mut().filter(|file| file.errno.is_none()).collect();
@@ -127,6 +127,59 @@ impl FileReader {
                 read_file(root.as_fd(), file);
             }
         }
+    }
+
+    /// Adds the names of files below a directory; one that cannot be listed is a file with its
+    /// error.
+    fn list_tree(&mut self, root: BorrowedFd<'_>, seen: &mut Observation) {
+        let mut level = vec![(String::new(), 0)];
+        while !level.is_empty() {
+            let mut below = Vec::new();
+            for ((within, depth), listed) in level.iter().zip(self.list_level(root, &level)) {
+                for (path, kind) in listed.entries {
+                    match kind {
+                        Ok(FileType::Directory) if path == LOST_AND_FOUND => below.push((path, 0)),
+                        _ if path == LOST_AND_FOUND => {}
+                        _ if within == LOST_AND_FOUND => seen.lost_and_found += 1,
+                        Ok(FileType::Directory) if *depth < DEPTH_MOST => {
+                            below.push((path, depth + 1));
+                        }
+                        Ok(FileType::RegularFile) => seen.files.push(unread(path)),
+                        Ok(_) => {}
+                        Err(errno) => seen.files.push(unreadable(&path, errno)),
+                    }
+                }
+                if let Some(errno) = listed.failed.filter(|_| within != LOST_AND_FOUND) {
+                    seen.files.push(unreadable(within, errno));
+                }
+            }
+            level = below;
+        }
+    }
+
+    /// What is in each of these directories below `root`.
+    fn list_level(&mut self, root: BorrowedFd<'_>, level: &[(String, u32)]) -> Vec<Listed> {
+        let Self { batches, names } = self;
+        let mut all = Vec::with_capacity(level.len());
+        let mut left = level.iter();
+        let mut list = |opened: Option<BorrowedFd<'_>>| {
+            let (within, _) = left.next()?;
+            all.push(list_dir((root, within), opened, names));
+            Some(())
+        };
+        let paths = level.iter().map(|(within, _)| CString::new(dir_name(within)));
+        let paths: Option<Vec<CString>> = paths.collect::<Result<_, _>>().ok();
+        let opened = batches.as_mut().zip(paths).is_some_and(|(batches, paths)| {
+            let mut list = |dir: Result<BorrowedFd<'_>, Errno>| {
+                list(dir.ok());
+            };
+            batches.with_dirs(root, paths, &mut list).is_ok()
+        });
+        if !opened {
+            *batches = None;
+            while list(None).is_some() {}
+        }
+        all
     }
 
     /// `None`: there is no ring, or it failed.
@@ -154,49 +207,53 @@ impl FileReader {
     }
 }
 
-/// Adds the names of files below a directory; one that cannot be listed is a file with its error.
-fn list_tree(root: BorrowedFd<'_>, seen: &mut Observation, names: &mut Vec<u8>) {
-    let mut left = vec![(String::new(), 0)];
-    while let Some((within, depth)) = left.pop() {
-        let listed = list_dir(root, &within, names, |path, kind| match kind {
-            Ok(FileType::Directory) if path == LOST_AND_FOUND => left.push((path, 0)),
-            _ if path == LOST_AND_FOUND => {}
-            _ if within == LOST_AND_FOUND => seen.lost_and_found += 1,
-            Ok(FileType::Directory) if depth < DEPTH_MOST => left.push((path, depth + 1)),
-            Ok(FileType::RegularFile) => seen.files.push(unread(path)),
-            Ok(_) => {}
-            Err(errno) => seen.files.push(unreadable(&path, errno)),
-        });
-        if let Some(errno) = listed.err().filter(|_| within != LOST_AND_FOUND) {
-            seen.files.push(unreadable(&within, errno));
-        }
-    }
+/// What is in a directory.
+#[derive(Default)]
+struct Listed {
+    /// Paths below the root, and their kinds.
+    entries: Vec<(String, Result<FileType, Errno>)>,
+    /// Why it could not be read to its end.
+    failed: Option<Errno>,
 }
 
-/// Gives the path and kind of each entry of a directory below `root`.
+/// Lists a directory below `root`, which is opened by a call where it was not by the ring.
 fn list_dir(
-    root: BorrowedFd<'_>,
-    within: &str,
+    (root, within): (BorrowedFd<'_>, &str),
+    opened: Option<BorrowedFd<'_>>,
     names: &mut Vec<u8>,
-    mut take: impl FnMut(String, Result<FileType, Errno>),
-) -> Result<(), Errno> {
-    let dir = open_dir(root, Path::new(if within.is_empty() { "." } else { within }))?;
-    let mut entries = RawDir::new(dir, names.spare_capacity_mut());
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy();
-        if matches!(&*name, "." | "..") {
-            continue;
-        }
-        let path = if within.is_empty() { name.into_owned() } else { format!("{within}/{name}") };
-        let kind = match entry.file_type() {
-            FileType::Unknown => statat(root, &path, AtFlags::SYMLINK_NOFOLLOW)
-                .map(|stat| FileType::from_raw_mode(stat.st_mode)),
-            kind => Ok(kind),
+) -> Listed {
+    let mut listed = Listed::default();
+    let mut read = || -> Result<(), Errno> {
+        let own = match opened {
+            Some(_) => None,
+            None => Some(open_dir(root, Path::new(dir_name(within)))?),
         };
-        take(path, kind);
-    }
-    Ok(())
+        let Some(dir) = opened.or(own.as_ref().map(|dir| dir.as_fd())) else { return Ok(()) };
+        let mut entries = RawDir::new(dir, names.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy();
+            if matches!(&*name, "." | "..") {
+                continue;
+            }
+            let path =
+                if within.is_empty() { name.into_owned() } else { format!("{within}/{name}") };
+            let kind = match entry.file_type() {
+                FileType::Unknown => statat(root, &path, AtFlags::SYMLINK_NOFOLLOW)
+                    .map(|stat| FileType::from_raw_mode(stat.st_mode)),
+                kind => Ok(kind),
+            };
+            listed.entries.push((path, kind));
+        }
+        Ok(())
+    };
+    listed.failed = read().err();
+    listed
+}
+
+/// The path of a directory below a root, which may be the root.
+fn dir_name(within: &str) -> &str {
+    if within.is_empty() { "." } else { within }
 }
 
 fn open_dir(within: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
