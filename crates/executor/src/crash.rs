@@ -12,6 +12,7 @@ mod kernel_log;
 mod medium_error;
 mod mounting;
 mod native;
+mod observed;
 mod sequence;
 mod tree;
 mod work;
@@ -23,8 +24,9 @@ use check::{Asked, FileReader};
 use error::CrashError;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::spec::TargetSpec;
-use fsarena_safety::observation::Observation;
 use mounting::{FileSystemOn, each_contents, with_file_system};
+pub use observed::TakeObservation;
+use observed::hand_on;
 pub use sequence::{FormatTask, SequenceCheck, SequenceWork};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -85,18 +87,18 @@ pub struct CrashCheck {
     pub target: Option<TargetSpec>,
 }
 
-/// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], or an array of
-/// observations, one for each contents of a disk; of an application what
-/// `fsarena_safety::application` has for both, and of work on a disk that may fail a
-/// `fsarena_safety::medium_error::record`.
+/// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], of an application what
+/// `fsarena_safety::application` has, of work on a disk that may fail a
+/// `fsarena_safety::medium_error::record`, and of looks nothing: `take` gets an observation for
+/// each contents of a disk.
 ///
 /// # Errors
 /// Why it could not be done.
-pub fn run_crash_task(text: &str) -> Result<String, String> {
+pub fn run_crash_task(text: &str, take: &mut TakeObservation<'_>) -> Result<String, String> {
     let mnt = Path::new(MOUNT_POINT);
-    let done = || -> Result<String, CrashError> {
+    let mut done = || -> Result<String, CrashError> {
         fs::create_dir_all(mnt).map_err(CrashError::io(mnt))?;
-        done(&serde_json::from_str(text)?, mnt, &mut None)
+        done(&serde_json::from_str(text)?, mnt, &mut None, take)
     };
     done().map_err(|error| error.to_string())
 }
@@ -106,7 +108,9 @@ fn done(
     task: &CrashTask,
     mnt: &Path,
     reader: &mut Option<FileReader>,
+    take: &mut TakeObservation<'_>,
 ) -> Result<String, CrashError> {
+    let nothing = |()| String::new();
     match task {
         CrashTask::Work(work) => Ok(serde_json::to_string(&work::work(work, mnt)?)?),
         CrashTask::MediumErrorWork(work) => {
@@ -114,17 +118,15 @@ fn done(
         }
         CrashTask::Check(task) => {
             let reader = reader.get_or_insert_with(FileReader::new);
-            Ok(serde_json::to_string(&check(task, mnt, reader)?)?)
+            check(task, mnt, reader, take).map(nothing)
         }
         CrashTask::ApplicationWork(task) => {
             Ok(serde_json::to_string(&application::work(task, mnt)?)?)
         }
-        CrashTask::ApplicationCheck(task) => {
-            Ok(serde_json::to_string(&application::check(task, mnt)?)?)
-        }
+        CrashTask::ApplicationCheck(task) => application::check(task, mnt, take).map(nothing),
         CrashTask::Format(task) => Ok(serde_json::to_string(&sequence::make_one(task)?)?),
         CrashTask::Sequences(work) => Ok(serde_json::to_string(&sequence::run_all(work, mnt)?)?),
-        CrashTask::Trees(task) => Ok(serde_json::to_string(&sequence::check_all(task, mnt)?)?),
+        CrashTask::Trees(task) => sequence::check_all(task, mnt, take).map(nothing),
     }
 }
 
@@ -144,16 +146,12 @@ fn check(
     task: &CrashCheck,
     mnt: &Path,
     reader: &mut FileReader,
-) -> Result<Vec<Observation>, CrashError> {
-    let mut all = Vec::new();
+    take: &mut TakeObservation<'_>,
+) -> Result<(), CrashError> {
     let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
-    let mut look = |fs: &FileSystemOn<'_>| {
-        all.push(check::check(fs, mnt, asked, reader));
-        Ok(())
-    };
+    let look = |fs: &FileSystemOn<'_>| hand_on(&check::check(fs, mnt, asked, reader), take);
     match &task.target {
-        Some(target) => with_file_system(&task.fs, target, look)?,
-        None => each_contents(&task.fs, &task.contents, task.size_bytes, &mut look)?,
+        Some(target) => with_file_system(&task.fs, target, look),
+        None => each_contents(&task.fs, &task.contents, task.size_bytes, look),
     }
-    Ok(all)
 }

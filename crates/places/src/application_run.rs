@@ -3,10 +3,11 @@
 //!
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
-use crate::crash_run::{CrashRunError, is_doubtful, limit_of, not_survived, run_task};
-use crate::disk::{Disk, DiskOrder, disk_of_states};
+use crate::crash_check::is_doubtful;
+use crate::crash_run::{CrashRunError, STATE_LIMIT, look_at_states, not_survived, only, run_task};
+use crate::disk::{DiskOrder, disk_of_states};
 use crate::guest::{GuestOptions, Program};
-use crate::state_groups::{GroupCheck, in_groups};
+use crate::state_groups::{GroupCheck, Looked, in_groups};
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::application::{Application, ApplicationSeen, ApplicationWork};
@@ -14,9 +15,6 @@ use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
 use fsarena_vdisk::{Discarded, Store, WriteLog};
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Real time that a guest has besides the limits of its checks.
-const GUEST_LIMIT: Duration = Duration::from_secs(120);
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -70,7 +68,7 @@ pub fn application_run(
         seed: order.seed,
         seconds: order.seconds,
     });
-    let text = run(order, &task, order.options.limit, &mut [&mut disk], stop)?;
+    let text = run_task(&order.options(), order.program, &task, &mut [&mut disk], stop)?;
     let work: ApplicationWork = serde_json::from_str(&text)?;
     if work.fault.is_some() {
         return Ok(ApplicationRun { work, states: Vec::new(), seen: Vec::new() });
@@ -101,16 +99,10 @@ pub fn application_run(
     Ok(ApplicationRun { work, states, seen })
 }
 
-/// Does a task within a limit.
-fn run(
-    order: &ApplicationOrder<'_>,
-    task: &CrashTask,
-    limit: Duration,
-    disks: &mut [&mut dyn Disk],
-    stop: &dyn Fn() -> bool,
-) -> Result<String, CrashRunError> {
-    let options = GuestOptions { seed: order.seed, limit, ..order.options.clone() };
-    run_task(&options, order.program, task, disks, stop)
+impl ApplicationOrder<'_> {
+    fn options(&self) -> GuestOptions {
+        GuestOptions { seed: self.seed, ..self.options.clone() }
+    }
 }
 
 /// Checks states of one run.
@@ -124,8 +116,8 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// A check of a group; of halves of it where its guest does not survive it, and in a guest of
-    /// its own of each state that breaks one, or could not be mounted or unmounted.
+    /// A check of a group, and in a guest of its own of each state that breaks one, or could not be
+    /// mounted or unmounted.
     fn check_group(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
         let check = GroupCheck {
             together: &|states: &[CrashState]| self.check(states),
@@ -138,17 +130,13 @@ impl Checker<'_> {
 
     /// A check of one state. A guest that does not survive it is what was seen.
     fn check_one(&self, state: &CrashState) -> Result<ApplicationSeen, CrashRunError> {
-        match self.check(std::slice::from_ref(state)) {
-            Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_of_no_state() => Err(error),
-            Err(error) => {
-                let (mounts, kernel_messages) = not_survived(&error);
-                Ok(ApplicationSeen { mounts, kernel_messages, ..ApplicationSeen::default() })
-            }
-        }
+        only(self.check(std::slice::from_ref(state)), |error| {
+            let (mounts, kernel_messages) = not_survived(error);
+            ApplicationSeen { mounts, kernel_messages, ..ApplicationSeen::default() }
+        })
     }
 
-    fn check(&self, states: &[CrashState]) -> Result<Vec<ApplicationSeen>, CrashRunError> {
+    fn check(&self, states: &[CrashState]) -> Looked<ApplicationSeen, CrashRunError> {
         let order = self.order;
         let counts = states.iter().map(|state| self.work.acknowledged_at(state.at_ns));
         let counts: Vec<usize> = counts.collect();
@@ -163,18 +151,15 @@ impl Checker<'_> {
             lines: lines.collect(),
             acknowledged: counts.iter().map(|count| u32::try_from(*count).unwrap_or(0)).collect(),
         });
-        let Some((first, later)) = states.split_first() else { return Ok(Vec::new()) };
+        let Some((first, later)) = states.split_first() else {
+            return Looked { seen: Vec::new(), end: Ok(()) };
+        };
         let (base, log) = (self.base, self.log);
         let later = later.iter().map(|state| Ok(view(base, log, state)));
         let mut disk = disk_of_states(view(base, log, first), Box::new(later), (base, log));
         // A check that spins takes no virtual time, and is ended by the host.
-        let checks_s = order.application.check_limit_s * states.len() as u64;
-        let limit = limit_of(GUEST_LIMIT, states.len()) + Duration::from_secs(checks_s);
-        let text = run(order, &task, limit, &mut [&mut *disk], self.stop)?;
-        let seen: Vec<ApplicationSeen> = serde_json::from_str(&text)?;
-        if seen.len() == states.len() {
-            return Ok(seen);
-        }
-        Err(CrashRunError::Missing { asked: states.len(), seen: seen.len() })
+        let limit = STATE_LIMIT + Duration::from_secs(order.application.check_limit_s);
+        let options = GuestOptions { limit, clears_memory: false, ..order.options() };
+        look_at_states(&options, order.program, &task, &mut [&mut *disk], self.stop)
     }
 }

@@ -1,6 +1,6 @@
 //! A crash state that is to be looked at, its contents, and what was seen.
 
-use fsarena_safety::observation::Observation;
+use fsarena_safety::observation::{MountAttempt, Observation};
 use fsarena_safety::state::{CrashState, pieces, view};
 use fsarena_vdisk::{SECTOR_BYTES, Store, View, WriteLog};
 
@@ -20,6 +20,12 @@ pub(crate) struct Checked {
     pub(crate) seen: Observation,
     /// What was written to it, where that was wanted.
     pub(crate) log: Option<WriteLog>,
+}
+
+/// Whether it could not be mounted at the first attempt, or not be unmounted: other
+/// states that were looked at before it, or beside it, may have done it.
+pub(crate) fn is_doubtful(mounts: &[MountAttempt], unmount_errno: Option<i32>) -> bool {
+    mounts.first().is_none_or(|mount| mount.errno.is_some()) || unmount_errno.is_some()
 }
 
 /// What is on the medium in a state of a log over `base`, or after a power cut in its recovery.

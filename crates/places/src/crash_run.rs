@@ -6,11 +6,11 @@
 //! another one has written.
 
 pub use crate::crash_check::contents;
-use crate::crash_check::{Checked, ToCheck};
+use crate::crash_check::{Checked, ToCheck, is_doubtful};
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
-use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task};
+use crate::guest::{Guest, GuestError, GuestOptions, LookRun, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
-use crate::state_groups::{DISKS_MOST, GroupCheck, in_groups};
+use crate::state_groups::{DISKS_MOST, GroupCheck, Looked, in_groups};
 use fsarena_devices::TargetError;
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
 use fsarena_model::contender::FsLevel;
@@ -21,6 +21,7 @@ use fsarena_safety::recovery::cut_recovery;
 use fsarena_safety::state::{Class, CrashPoints, CrashState, EventStates, pieces, uniform};
 use fsarena_vdisk::{Discarded, EntryKind, SECTOR_BYTES, Store, View, WriteLog};
 use rustix::io::Errno;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,8 +31,8 @@ use std::time::{Duration, Instant};
 /// times as long as where requests are done at once. Natively they are looked at alone.
 pub const TIMED_STATES: usize = 16;
 
-/// States that a guest looks at within its limit on any machine.
-const STATES_OF_LIMIT: usize = 32;
+/// Real time that a guest has for a state: its mounts, its check, its repair.
+pub(crate) const STATE_LIMIT: Duration = Duration::from_secs(240);
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -147,8 +148,10 @@ pub enum CrashRunError {
     Native(#[from] NativeCrashError),
     #[error("a record of a guest: {0}")]
     Record(#[from] serde_json::Error),
-    #[error("of {asked} states, the guest checked {seen}")]
+    #[error("of {asked} records, the guest has {seen}")]
     Missing { asked: usize, seen: usize },
+    #[error("the guest looked at nothing")]
+    Unseen,
 }
 
 impl CrashRunError {
@@ -168,7 +171,7 @@ impl CrashRunError {
         match self {
             Self::Disk(_) => true,
             Self::Guest(error) => error.is_of_machine(),
-            Self::Native(_) | Self::Record(_) | Self::Missing { .. } => false,
+            Self::Native(_) | Self::Record(_) | Self::Missing { .. } | Self::Unseen => false,
         }
     }
 
@@ -327,6 +330,33 @@ pub(crate) fn run_task(
     }
 }
 
+/// Boots a guest for a task that looks at states; each has so much real time.
+pub(crate) fn look_at_states<T: DeserializeOwned>(
+    options: &GuestOptions,
+    program: &Program,
+    task: &CrashTask,
+    disks: &mut [&mut dyn Disk],
+    stop: &dyn Fn() -> bool,
+) -> Looked<T, CrashRunError> {
+    let task = match serde_json::to_string(task) {
+        Ok(task) => Task::Crash { task },
+        Err(error) => return Looked { seen: Vec::new(), end: Err(error.into()) },
+    };
+    let LookRun { lines, end } = Guest::new(options, program).look_at_states(&task, disks, stop);
+    let mut end = end.map_err(CrashRunError::from);
+    let mut seen = Vec::with_capacity(lines.len());
+    for line in lines {
+        match serde_json::from_str(&line) {
+            Ok(one) => seen.push(one),
+            Err(error) => {
+                end = Err(error.into());
+                break;
+            }
+        }
+    }
+    Looked { seen, end }
+}
+
 /// A disk with the contents of a state of which more is wanted than a look.
 enum OwnDisk<'v> {
     Logged(Box<CrashViewDisk<'v>>),
@@ -389,32 +419,34 @@ impl Checker<'_> {
         is_detailed: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Checked, CrashRunError> {
-        match self.check(&[*one], is_detailed, stop) {
-            Ok(mut checked) => Ok(checked.remove(0)),
-            Err(error) if error.is_of_no_state() => Err(error),
-            Err(error) => {
-                let (mounts, kernel_messages) = not_survived(&error);
-                let seen = Observation { mounts, kernel_messages, ..Observation::default() };
-                Ok(Checked { seen, log: None })
-            }
-        }
+        only(self.check(&[*one], is_detailed, stop), |error| {
+            let (mounts, kernel_messages) = not_survived(error);
+            let seen = Observation { mounts, kernel_messages, ..Observation::default() };
+            Checked { seen, log: None }
+        })
     }
 
-    /// Looks at states in one guest; what was seen in each, in their order.
+    /// Looks at states in one guest, in their order: those that need a disk each are the last.
     fn check(
         &self,
         states: &[ToCheck<'_>],
         is_detailed: bool,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Checked>, CrashRunError> {
-        let (looked, own): (Vec<usize>, Vec<usize>) =
-            (0..states.len()).partition(|place| self.is_looked(&states[*place]));
-        let mut shown = match looked.as_slice() {
-            [] => None,
-            [first, later @ ..] => Some(self.disk_of(&states[*first], later, states)?),
+    ) -> Looked<Checked, CrashRunError> {
+        let (looked, own) = states.split_at(states.partition_point(|one| self.is_looked(one)));
+        let disks = || -> Result<_, CrashRunError> {
+            let shown = match looked {
+                [] => None,
+                [first, later @ ..] => Some(self.disk_of(first, later)?),
+            };
+            let own: Result<Vec<OwnDisk<'_>>, _> =
+                own.iter().map(|one| self.own_disk(one)).collect();
+            Ok((shown, own?))
         };
-        let own_disks = own.iter().map(|place| self.own_disk(&states[*place]));
-        let mut own_disks: Vec<OwnDisk<'_>> = own_disks.collect::<Result<_, _>>()?;
+        let (mut shown, mut own_disks) = match disks() {
+            Ok(disks) => disks,
+            Err(error) => return Looked { seen: Vec::new(), end: Err(error) },
+        };
         let of_shown = shown.iter().map(|_| u32::try_from(looked.len()).unwrap_or(u32::MAX));
         let task = CrashTask::Check(CrashCheck {
             fs: self.fs.clone(),
@@ -426,35 +458,31 @@ impl Checker<'_> {
         });
         let mut disks: Vec<&mut dyn Disk> = shown.iter_mut().map(|disk| &mut **disk as _).collect();
         disks.extend(own_disks.iter_mut().map(OwnDisk::as_disk));
-        let limit = limit_of(self.options.limit, states.len());
-        let options = GuestOptions { seed: self.seed, limit, ..self.options.clone() };
-        let text = run_task(&options, self.program, &task, &mut disks, stop)?;
-        let all: Vec<Observation> = serde_json::from_str(&text)?;
-        if all.len() != states.len() {
-            return Err(CrashRunError::Missing { asked: states.len(), seen: all.len() });
-        }
-        // In the order of the disks.
+        let options = GuestOptions {
+            seed: self.seed,
+            limit: STATE_LIMIT,
+            clears_memory: states.iter().any(|one| one.is_logged),
+            ..self.options.clone()
+        };
+        let Looked { seen, end } =
+            look_at_states::<Observation>(&options, self.program, &task, &mut disks, stop);
         let disks = looked.iter().map(|_| None).chain(own_disks.into_iter().map(Some));
-        let checked = all.into_iter().zip(disks).map(|(seen, disk)| {
+        let checked = seen.into_iter().zip(disks).map(|(seen, disk)| {
             let is_untimed = !matches!(disk, Some(OwnDisk::Modelled(_)));
             let log = disk.and_then(OwnDisk::into_log);
             Checked { seen: Observation { is_untimed, ..seen }, log }
         });
-        let mut checked: Vec<(usize, Checked)> =
-            looked.iter().chain(&own).copied().zip(checked).collect();
-        checked.sort_unstable_by_key(|(place, _)| *place);
-        Ok(checked.into_iter().map(|(_, checked)| checked).collect())
+        Looked { seen: checked.collect(), end }
     }
 
     /// One disk that shows the first state, and the later ones of these after it.
     fn disk_of<'v>(
         &'v self,
         first: &ToCheck<'_>,
-        later: &'v [usize],
-        states: &'v [ToCheck<'_>],
+        later: &'v [ToCheck<'_>],
     ) -> Result<Box<dyn Disk + 'v>, CrashRunError> {
         let first = self.view(first).map_err(DiskOrderError::from)?;
-        let later = later.iter().map(|place| self.view(&states[*place]));
+        let later = later.iter().map(|one| self.view(one));
         Ok(disk_of_states(first, Box::new(later), (&self.base, self.log)))
     }
 
@@ -486,8 +514,8 @@ impl Checker<'_> {
         contents(&self.base, self.log, one.state, one.recovery)
     }
 
-    /// A check of a group of any states: those that need a disk each are no more in one guest than
-    /// it has disks for.
+    /// A check of a group of any states. Those that need a disk each are looked at last, no more of
+    /// them by one guest than it has disks for.
     fn check_group(
         &self,
         states: &[ToCheck<'_>],
@@ -501,29 +529,35 @@ impl Checker<'_> {
             },
             is_other: &|error: &CrashRunError| error.is_of_no_state(),
         };
-        let mut own = 0;
-        let parts = states.chunk_by(|_, next| {
-            own = if self.is_looked(next) { own } else { own + 1 };
-            let is_room = own < DISKS_MOST - 1;
-            own = if is_room { own } else { 1 };
-            is_room
-        });
+        let (mut places, own): (Vec<usize>, Vec<usize>) =
+            (0..states.len()).partition(|place| self.is_looked(&states[*place]));
+        let (first, later) = own.split_at(own.len().min(DISKS_MOST - 1));
+        places.extend(first);
         let mut checked = Vec::with_capacity(states.len());
-        for part in parts {
-            checked.extend(check.run(part)?);
+        for places in std::iter::once(places.as_slice()).chain(later.chunks(DISKS_MOST)) {
+            let part: Vec<ToCheck<'_>> = places.iter().map(|place| states[*place]).collect();
+            checked.extend(places.iter().copied().zip(check.run(&part)?));
         }
-        Ok(checked)
+        checked.sort_unstable_by_key(|(place, _)| *place);
+        Ok(checked.into_iter().map(|(_, checked)| checked).collect())
     }
 }
 
-/// Real time that a guest has for so many states, of what it has for some.
-pub(crate) fn limit_of(some: Duration, states: usize) -> Duration {
-    some * u32::try_from(1 + states / STATES_OF_LIMIT).unwrap_or(u32::MAX)
-}
-
-/// Whether it could not be mounted at the first attempt, or not be unmounted.
-pub(crate) fn is_doubtful(mounts: &[MountAttempt], unmount_errno: Option<i32>) -> bool {
-    mounts.first().is_none_or(|mount| mount.errno.is_some()) || unmount_errno.is_some()
+/// What was seen in the only state of a guest; what `not_survived` makes of its error where it did
+/// not survive it.
+///
+/// # Errors
+/// One that says nothing of the state.
+pub(crate) fn only<T>(
+    looked: Looked<T, CrashRunError>,
+    not_survived: impl FnOnce(&CrashRunError) -> T,
+) -> Result<T, CrashRunError> {
+    let Looked { seen, end } = looked;
+    match end.and_then(|()| seen.into_iter().next().ok_or(CrashRunError::Unseen)) {
+        Err(error) if error.is_of_no_state() => Err(error),
+        Err(error) => Ok(not_survived(&error)),
+        Ok(seen) => Ok(seen),
+    }
 }
 
 /// What is seen in a state whose guest does not survive it: a mount that failed, and a message.

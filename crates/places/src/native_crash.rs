@@ -5,9 +5,10 @@
 //! Two processes of this program end with this one: one serves the disk, one mounts. A mount that
 //! does not end is ended by the end of the disk. Some states are looked at at one time, with two
 //! processes each, but of file systems of which kernels refuse a second one with the same UUID.
-//! Those that have the time of their recovery taken are looked at alone.
+//! Those that have the time of their recovery taken are looked at alone, and so are those again
+//! that could not be mounted or unmounted beside others.
 
-use crate::crash_check::{Checked, ToCheck};
+use crate::crash_check::{Checked, ToCheck, is_doubtful};
 use crate::disk::DiskOrder;
 use crate::native::states::{StateToServe, read_log, write_states};
 use fsarena_devices::TargetError;
@@ -190,7 +191,14 @@ pub(crate) fn check(
     let bytes = written.map(|entry| entry.sectors * SECTOR_BYTES).sum();
     let lanes = if is_side_by_side(&how.fs.name) { lanes_for(others.len(), bytes) } else { 1 };
     let mut all = looks.at(&timed, 1, stop)?;
-    all.extend(looks.at(&others, lanes, stop)?);
+    let beside_others = looks.at(&others, lanes, stop)?;
+    // What was looked at at the same time is ruled out.
+    let (doubtful, sure): (Vec<_>, Vec<_>) = beside_others
+        .into_iter()
+        .partition(|(_, one)| lanes > 1 && is_doubtful(&one.seen.mounts, one.seen.unmount_errno));
+    let doubtful: Vec<usize> = doubtful.into_iter().map(|(number, _)| number).collect();
+    all.extend(sure);
+    all.extend(looks.at(&doubtful, 1, stop)?);
     all.sort_by_key(|(number, _)| *number);
     Ok(all.into_iter().map(|(_, checked)| checked).collect())
 }
@@ -321,15 +329,17 @@ impl Checker<'_> {
             Err(error) => return Err(error),
         };
         let failed = |error: serde_json::Error| NativeCrashError::Failed(error.to_string());
-        let mut seen: Vec<Observation> = serde_json::from_str(&text).map_err(failed)?;
-        let mut seen = seen.pop().unwrap_or_default();
+        let mut seen: Observation = serde_json::from_str(&text).map_err(failed)?;
         let log = if is_logged {
             let file = self.dir.join(format!("recovered-{number}"));
             let began_ns = disk.log(&file)?.began_ns;
             for mount in &mut seen.mounts {
                 mount.began_ns = mount.began_ns.saturating_sub(began_ns);
             }
-            Some(read_log(&file)?)
+            let log = read_log(&file)?;
+            // The state may be looked at again.
+            fs::remove_file(&file).map_err(io_of("the log of a recovery"))?;
+            Some(log)
         } else {
             None
         };

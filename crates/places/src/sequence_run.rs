@@ -4,10 +4,11 @@
 //! copies of them, one for each sequence, and logs their writes. A crash state is a view of one
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
-use crate::crash_run::{CrashRunError, is_doubtful, limit_of, not_survived, run_task};
+use crate::crash_check::is_doubtful;
+use crate::crash_run::{CrashRunError, STATE_LIMIT, look_at_states, not_survived, only, run_task};
 use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{GuestOptions, Program};
-use crate::state_groups::{GroupCheck, STATES_MOST};
+use crate::state_groups::{GroupCheck, Looked, STATES_MOST};
 use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_model::seed::Seed;
@@ -251,8 +252,8 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// A look at a group; at halves of it where the guest does not survive it, and at those again
-    /// that could not be mounted or unmounted, which rules out what other states have done.
+    /// A look at a group, and alone at those again that could not be mounted or unmounted, which
+    /// rules out what other states have done.
     fn check_group(
         &self,
         bases: &[Store],
@@ -277,15 +278,11 @@ impl Host<'_> {
         recorded: &[(SequenceRecord, WriteLog)],
         one: &(usize, CrashState),
     ) -> Result<TreeObservation, CrashRunError> {
-        match self.check(bases, recorded, std::slice::from_ref(one)) {
-            Ok(mut seen) => Ok(seen.remove(0)),
-            Err(error) if error.is_of_no_state() => Err(error),
-            Err(error) => {
-                let (mounts, kernel_messages) = not_survived(&error);
-                let whole = Observation { mounts, kernel_messages, ..Observation::default() };
-                Ok(TreeObservation { whole, entries: Vec::new() })
-            }
-        }
+        only(self.check(bases, recorded, std::slice::from_ref(one)), |error| {
+            let (mounts, kernel_messages) = not_survived(error);
+            let whole = Observation { mounts, kernel_messages, ..Observation::default() };
+            TreeObservation { whole, entries: Vec::new() }
+        })
     }
 
     fn check(
@@ -293,7 +290,7 @@ impl Host<'_> {
         bases: &[Store],
         recorded: &[(SequenceRecord, WriteLog)],
         group: &[(usize, CrashState)],
-    ) -> Result<Vec<TreeObservation>, CrashRunError> {
+    ) -> Looked<TreeObservation, CrashRunError> {
         let size_bytes = self.order.disk.size_bytes;
         // Those of one sequence are together.
         let of_disks = group.chunk_by(|(one, _), (other, _)| one == other);
@@ -313,13 +310,8 @@ impl Host<'_> {
         });
         let mut disks: Vec<_> = disks.collect();
         let mut disks: Vec<&mut dyn Disk> = disks.iter_mut().map(|disk| &mut **disk as _).collect();
-        let limit = limit_of(self.order.options.limit, group.len());
-        let options = GuestOptions { limit, ..self.options() };
-        let seen: Vec<TreeObservation> = self.run(&options, &task, &mut disks)?;
-        if seen.len() == group.len() {
-            return Ok(seen);
-        }
-        Err(CrashRunError::Missing { asked: group.len(), seen: seen.len() })
+        let options = GuestOptions { limit: STATE_LIMIT, clears_memory: false, ..self.options() };
+        look_at_states(&options, self.order.program, &task, &mut disks, self.stop)
     }
 }
 

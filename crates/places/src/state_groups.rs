@@ -8,8 +8,8 @@ use std::sync::Mutex;
 /// Disks that a guest has: its driver takes no more.
 pub(crate) const DISKS_MOST: usize = 32;
 /// States that one guest looks at. The more there are, the fewer guests are booted, which costs as
-/// much as to look at some states; and the more are looked at again where one of them breaks it.
-pub(crate) const STATES_MOST: usize = 256;
+/// much as to look at some states.
+pub(crate) const STATES_MOST: usize = 1024;
 
 /// What was seen in the states of a group.
 type Seen<T, E> = Result<Vec<T>, E>;
@@ -90,10 +90,16 @@ fn dealt(states: usize, groups: usize) -> Vec<Vec<usize>> {
     groups
 }
 
+/// What was seen in the first of some states, and how their guest ended: it may not survive one.
+pub(crate) struct Looked<T, E> {
+    pub(crate) seen: Vec<T>,
+    pub(crate) end: Result<(), E>,
+}
+
 /// How the states of a group are looked at.
 pub(crate) struct GroupCheck<'f, S, T, E> {
-    /// All in one guest.
-    pub(crate) together: &'f dyn Fn(&[S]) -> Seen<T, E>,
+    /// All in one guest, in their order.
+    pub(crate) together: &'f dyn Fn(&[S]) -> Looked<T, E>,
     /// In a guest of its own, whose end is what was seen.
     pub(crate) alone: &'f dyn Fn(&S) -> Result<T, E>,
     /// Whether what was seen may be of another state in its guest.
@@ -103,29 +109,36 @@ pub(crate) struct GroupCheck<'f, S, T, E> {
 }
 
 impl<S, T, E> GroupCheck<'_, S, T, E> {
-    /// What was seen in each state. Where their guest does not survive it, halves of them are
-    /// looked at, down to the one that did it.
+    /// What was seen in each state. Where their guest does not survive it, the state that it had
+    /// come to is looked at alone, as is the one before, which may have done it; another guest
+    /// looks at those behind it.
     ///
     /// # Errors
     /// One that says nothing of the states.
     pub(crate) fn run(&self, states: &[S]) -> Seen<T, E> {
-        let seen = match ((self.together)(states), states) {
-            (Ok(seen), _) => seen,
-            (Err(error), _) if (self.is_other)(&error) => return Err(error),
-            (Err(_), [one]) => return Ok(vec![(self.alone)(one)?]),
-            (Err(_), _) => {
-                let (first, rest) = states.split_at(states.len() / 2);
-                let mut seen = self.run(first)?;
-                seen.extend(self.run(rest)?);
-                return Ok(seen);
+        let mut all = Vec::with_capacity(states.len());
+        while let Some(left) = states.get(all.len()..).filter(|left| !left.is_empty()) {
+            let Looked { mut seen, end } = (self.together)(left);
+            seen.truncate(left.len());
+            let count = seen.len();
+            let is_broken = match end {
+                Err(error) if (self.is_other)(&error) => return Err(error),
+                Err(_) => true,
+                Ok(()) => count < left.len(),
+            };
+            // What other states of the guest may have done is ruled out.
+            for (at, (state, seen)) in left.iter().zip(&mut seen).enumerate() {
+                let may_have_broken_it = is_broken && at + 1 == count;
+                if may_have_broken_it || (self.is_doubtful)(seen) {
+                    *seen = (self.alone)(state)?;
+                }
             }
-        };
-        // What other states of the guest may have done is ruled out.
-        let again = |(state, seen): (&S, T)| match (self.is_doubtful)(&seen) {
-            true => (self.alone)(state),
-            false => Ok(seen),
-        };
-        states.iter().zip(seen).map(again).collect()
+            if let Some(next) = left.get(count).filter(|_| is_broken) {
+                seen.push((self.alone)(next)?);
+            }
+            all.append(&mut seen);
+        }
+        Ok(all)
     }
 }
 
@@ -158,10 +171,10 @@ mod tests {
         let groups = groups.into_inner().unwrap();
         assert_eq!(groups.len(), 12);
         for group in groups {
-            assert!((200..=256).contains(&group.len()), "{}", group.len());
+            assert!((800..=STATES_MOST).contains(&group.len()), "{}", group.len());
             let early = group.iter().filter(|state| **state < states.len() / 2).count();
             let fourth = group.iter().filter(|state| state.is_multiple_of(4)).count();
-            assert!((80..=140).contains(&early) && (30..=80).contains(&fourth), "{group:?}");
+            assert!((370..=480).contains(&early) && (160..=270).contains(&fourth), "{group:?}");
         }
     }
 
@@ -175,33 +188,55 @@ mod tests {
         assert!(matches!(seen.unwrap_err(), GuestError::Memory(7)));
     }
 
-    /// What `together` has been asked for, and what came of it.
-    fn looked_at(states: &[u32]) -> (Vec<usize>, Result<Vec<u32>, &'static str>) {
-        let sizes = std::cell::RefCell::new(Vec::new());
+    /// What `together` and `alone` have been asked for, and what came of it. A guest does not
+    /// survive 13 nor what comes after 14, ends well before 0, and is stopped at 99.
+    fn looked_at(states: &[u32]) -> (Vec<Vec<u32>>, Vec<u32>, Seen<u32, &'static str>) {
+        let (together, alone) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let check = GroupCheck {
             together: &|states: &[u32]| {
-                sizes.borrow_mut().push(states.len());
-                match states {
-                    _ if states.contains(&99) => Err("stopped"),
-                    _ if states.contains(&13) => Err("broken"),
-                    _ => Ok(states.to_vec()),
+                together.lock().unwrap().push(states.to_vec());
+                let (mut seen, mut end) = (Vec::new(), Ok(()));
+                for state in states.iter().take_while(|state| **state != 0) {
+                    end = match state {
+                        99 => Err("stopped"),
+                        13 => Err("broken"),
+                        _ if seen.last() == Some(&14) => Err("broken later"),
+                        _ => Ok(()),
+                    };
+                    if end.is_err() {
+                        break;
+                    }
+                    seen.push(*state);
                 }
+                Looked { seen, end }
             },
-            alone: &|state| Ok(state + 1000),
+            alone: &|state| {
+                alone.lock().unwrap().push(*state);
+                Ok(state + 1000)
+            },
             is_doubtful: &|seen| *seen == 5,
             is_other: &|error| *error == "stopped",
         };
         let seen = check.run(states);
-        (sizes.into_inner(), seen)
+        (together.into_inner().unwrap(), alone.into_inner().unwrap(), seen)
     }
 
     #[test]
-    fn the_state_that_breaks_a_guest_is_found_by_halves() {
-        assert_eq!(looked_at(&[1, 5, 2]), (vec![3], Ok(vec![1, 1005, 2])), "a doubtful one");
-        let states: Vec<u32> = (6..14).collect();
-        let (sizes, seen) = looked_at(&states);
-        assert_eq!(sizes, [8, 4, 4, 2, 2, 1, 1]);
-        assert_eq!(seen, Ok(vec![6, 7, 8, 9, 10, 11, 12, 1013]));
-        assert_eq!(looked_at(&[1, 99, 13]), (vec![3], Err("stopped")));
+    fn what_a_guest_had_come_to_is_looked_at_alone_and_the_rest_by_another() {
+        let (together, alone, seen) = looked_at(&[1, 5, 2]);
+        assert_eq!((together.len(), alone), (1, vec![5]), "a doubtful one");
+        assert_eq!(seen, Ok(vec![1, 1005, 2]));
+        let (together, alone, seen) = looked_at(&[6, 7, 13, 8, 14, 9, 10]);
+        assert_eq!(together, [vec![6, 7, 13, 8, 14, 9, 10], vec![8, 14, 9, 10], vec![10]]);
+        assert_eq!(alone, [7, 13, 14, 9]);
+        assert_eq!(seen, Ok(vec![6, 1007, 1013, 8, 1014, 1009, 10]));
+        let (together, alone, seen) = looked_at(&[13, 13]);
+        assert_eq!((together.len(), alone), (2, vec![13, 13]), "the first of a guest");
+        assert_eq!(seen, Ok(vec![1013, 1013]));
+        let (together, alone, seen) = looked_at(&[1, 0, 2]);
+        assert_eq!((together, alone), (vec![vec![1, 0, 2], vec![2]], vec![1, 0]), "no word of one");
+        assert_eq!(seen, Ok(vec![1001, 1000, 2]));
+        assert_eq!(looked_at(&[1, 99, 13]).2, Err("stopped"));
+        assert_eq!(looked_at(&[]).2, Ok(vec![]));
     }
 }

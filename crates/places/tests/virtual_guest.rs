@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 fn guest_init() {
     let none = GuestWork {
         trial: &|_, _| unreachable!("it is no guest"),
-        crash: &|_| unreachable!("it is no guest"),
+        crash: &|_, _| unreachable!("it is no guest"),
     };
     let outside = run_as_init(none).unwrap_err().to_string();
     assert!(outside.contains("first process of a guest kernel"), "{outside}");

@@ -143,6 +143,23 @@ fn virtual_safety_finds_planted_faults() {
     assert!(told.starts_with("fsync(2)"), "{told}");
 }
 
+/// Without a journal some states are damaged, and here the kernel panics of them: each of these is
+/// found, and what its guest had not come to is looked at by another one.
+#[test]
+fn virtual_safety_goes_on_behind_a_state_that_no_guest_survives() {
+    let Some(guests) = Guests::new() else { return };
+    let fs = ["--fs", "ext4:mkfs.features=^has_journal:errors=panic"];
+    let head = ["safety", "--on", "virtual:256M:model=hdd-2007", "--runs", "2", "--json"];
+    let work = ["--workload", "mail-spool", "--seconds", "20"];
+    let states = ["--state", "subset", "--points", "150"];
+    let rows = rows_with(7, &guests, &[&head[..], &fs, &work, &states].concat());
+    let (mounted, of) = hits(&rows[0], "mounted_as_before");
+    assert!(of == 300 && mounted < of && mounted > of * 8 / 10, "{}", rows[0]);
+    // All that was mounted was checked after it, by a guest that lived.
+    assert_eq!(hits(&rows[0], "needs_repair").1, mounted, "{}", rows[0]);
+    guests.assert_nothing_left();
+}
+
 /// One flush that does nothing is found at the entries of the log, and told as the disk's fault; an
 /// honest disk beside it breaks nothing, also where the power goes during recovery.
 #[test]

@@ -137,9 +137,10 @@ impl NativeDisk {
     /// # Errors
     /// When the process says why not.
     pub fn show_state(&self, number: u32, is_logged: bool) -> Result<(), TargetError> {
-        // Nothing of the state before is in the page cache.
+        // Nothing of the state before is in the page cache, nor what somebody has read meanwhile.
         cache::flush_device(&self.device)?;
-        served::state(&self.told.socket, number, is_logged)
+        served::state(&self.told.socket, number, is_logged)?;
+        cache::flush_device(&self.device)
     }
 
     /// Writes its log to a new file, packed.

@@ -6,6 +6,7 @@
 use super::error::CrashError;
 use super::kernel_log::KernelLog;
 use super::mounting::{FileSystemOn, each_contents, target, with_file_system};
+use super::observed::{TakeObservation, hand_on};
 use fsarena_devices::{format, mount, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
@@ -126,19 +127,17 @@ fn fault_of(check: CheckRun, acknowledged: u64) -> Option<ApplicationFault> {
 pub(super) fn check(
     task: &ApplicationCheck,
     mnt: &Path,
-) -> Result<Vec<ApplicationSeen>, CrashError> {
+    take: &mut TakeObservation<'_>,
+) -> Result<(), CrashError> {
     let shell = Shell::new(&task.application, mnt, task.seed, task.seconds);
-    let mut all = Vec::new();
     let mut counts = task.acknowledged.iter();
     let contents = u32::try_from(counts.len()).unwrap_or(u32::MAX);
     each_contents(&task.fs, &[contents], task.size_bytes, |fs| {
         let acknowledged = counts.next().copied().unwrap_or(0);
         let lines: Vec<&str> =
             task.lines.iter().take(acknowledged as usize).map(String::as_str).collect();
-        all.push(check_one(fs, mnt, &shell, &task.application, &lines)?);
-        Ok(())
-    })?;
-    Ok(all)
+        hand_on(&check_one(fs, mnt, &shell, &task.application, &lines)?, take)
+    })
 }
 
 fn check_one(

@@ -14,7 +14,9 @@ use rustix::mount::{
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
 };
 use std::cell::Cell;
-use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -205,21 +207,34 @@ pub(super) fn each_contents(
 ) -> Result<(), CrashError> {
     for (number, count) in (0..).zip(counts) {
         let disk = target(number, size_bytes);
-        for turn in 0..*count {
-            if turn > 0 {
-                show_next_contents(number)?;
-            }
+        if *count > 0 {
             with_file_system(fs, &disk, &mut look)?;
+        }
+        if *count > 1 {
+            let path = format!("/sys/block/vdisk{number}/next_contents");
+            let path = Path::new(&path);
+            let next = File::options().write(true).open(path).map_err(CrashError::io(path))?;
+            for _ in 1..*count {
+                show_next_contents(&next).map_err(CrashError::io(path))?;
+                with_file_system(fs, &disk, &mut look)?;
+            }
         }
     }
     Ok(())
 }
 
-/// The next contents come into the place of these; nothing may have the disk open.
-fn show_next_contents(number: u32) -> Result<(), CrashError> {
-    let path = format!("/sys/block/vdisk{number}/next_contents");
-    let path = Path::new(&path);
-    fs::write(path, "1").map_err(CrashError::io(path))
+/// The next contents come into the place of these; nothing may have the disk open, which another
+/// thread of the kernel may still have for a moment.
+fn show_next_contents(next: &File) -> io::Result<()> {
+    for _ in 1..BUSY_TRIES {
+        match next.write_at(b"1", 0) {
+            Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            written => return written.map(drop),
+        }
+    }
+    next.write_at(b"1", 0).map(drop)
 }
 
 /// A file system on a disk of the guest.

@@ -30,7 +30,7 @@ pub enum NativeRequest {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NativeAnswer {
-    /// Its record as JSON; of an unmount nothing.
+    /// Its record as JSON, or what was seen in its only state; of an unmount nothing.
     Done(String),
     /// Why it could not be done.
     Failed(String),
@@ -72,7 +72,13 @@ pub fn crash_executor_inside() -> Result<(), PlaceError> {
 fn answer(line: &str, reader: &mut Option<FileReader>) -> Result<String, String> {
     match serde_json::from_str(line).map_err(|error| format!("the task: {error}"))? {
         NativeRequest::Do { mnt, task } => {
-            done(&task, &mnt, reader).map_err(|error| error.to_string())
+            let mut seen = String::new();
+            let mut take = |line: &str| {
+                line.clone_into(&mut seen);
+                Ok(())
+            };
+            let record = done(&task, &mnt, reader, &mut take).map_err(|error| error.to_string())?;
+            Ok(if seen.is_empty() { record } else { seen })
         }
         NativeRequest::Unmount { mnt } => {
             let done = unmount(&mnt, UnmountFlags::NOFOLLOW);

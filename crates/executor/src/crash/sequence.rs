@@ -3,6 +3,7 @@
 use super::check::{Asked, check_with};
 use super::error::CrashError;
 use super::mounting::{each_contents, target, with_file_system};
+use super::observed::{TakeObservation, hand_on};
 use super::{actions, tree};
 use fsarena_devices::{format, mapped::write_mapped, settle};
 use fsarena_filesystems::driver;
@@ -89,16 +90,14 @@ pub(super) fn run_all(work: &SequenceWork, mnt: &Path) -> Result<Vec<SequenceRec
 pub(super) fn check_all(
     task: &SequenceCheck,
     mnt: &Path,
-) -> Result<Vec<TreeObservation>, CrashError> {
-    let mut all = Vec::new();
+    take: &mut TakeObservation<'_>,
+) -> Result<(), CrashError> {
     each_contents(&task.fs, &task.contents, task.size_bytes, |fs| {
         let mut entries = Vec::new();
         let asked = Asked { is_detailed: false, has_fsck: true };
         let whole = check_with(fs, mnt, asked, |seen| entries = tree::read(mnt, seen));
-        all.push(TreeObservation { whole, entries });
-        Ok(())
-    })?;
-    Ok(all)
+        hand_on(&TreeObservation { whole, entries }, take)
+    })
 }
 
 /// A sequence that is carried out below a directory.

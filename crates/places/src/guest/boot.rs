@@ -1,6 +1,6 @@
 //! Boots a guest and waits for its end: files in, files out, disks answered meanwhile.
 
-use super::init::{HOST, RECORD, TASK};
+use super::init::{HOST, OBSERVATIONS, RECORD, TASK};
 use super::memory;
 use super::program::{INIT, Program, ProgramError};
 use super::task::{Record, Task};
@@ -10,6 +10,7 @@ use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_tex
 use fsarena_process::guarded::Guarded;
 use fsarena_process::tunables::TUNABLES;
 use rustix::process::Signal;
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -20,7 +21,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The clock of every guest begins here: 2023-11-14 22:13:20 UTC.
 const START_NS: u64 = 1_700_000_000_000_000_000;
@@ -37,12 +38,16 @@ pub struct GuestOptions {
     pub seed: u64,
     /// Virtual time that each system call takes.
     pub syscall_ns: u64,
-    /// Wall-clock time after which it is killed.
+    /// Wall-clock time after which it is killed; of looks at states for each of them.
     pub limit: Duration,
+    /// Whether its kernel clears memory before it is used. File systems write memory that they
+    /// never set, such as the log tree of btrfs: it would be what was there before, such as pages
+    /// of the init program. Where nothing is kept of what is written, it is time for nothing.
+    pub clears_memory: bool,
 }
 
 impl GuestOptions {
-    /// 256 MiB, seed 1, system calls for nothing, ten minutes.
+    /// 256 MiB, which is cleared, seed 1, system calls for nothing, ten minutes.
     #[must_use]
     pub fn new(kernel: &Path) -> Self {
         Self {
@@ -51,6 +56,7 @@ impl GuestOptions {
             seed: 1,
             syscall_ns: 0,
             limit: Duration::from_secs(600),
+            clears_memory: true,
         }
     }
 }
@@ -112,6 +118,13 @@ pub struct TaskRun {
     pub elapsed_ns: u64,
 }
 
+/// Looks at states, in their order.
+pub(crate) struct LookRun {
+    /// What was seen in the first ones, as many as the guest came to.
+    pub lines: Vec<String>,
+    pub end: Result<(), GuestError>,
+}
+
 /// A guest that can be booted, again and again: each time in a state that depends on nothing but
 /// the options, the task, the program and the disks.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +151,39 @@ impl<'g> Guest<'g> {
         disks: &mut [&mut dyn Disk],
         stop: &dyn Fn() -> bool,
     ) -> Result<TaskRun, GuestError> {
+        let dir = self.prepared_dir(task)?;
+        let ran = self.boot(&dir, disks, Some(self.options.limit), stop)?;
+        self.judge(&dir, &ran)
+    }
+
+    /// The same with a task that looks at states, each of which has the whole limit.
+    pub(crate) fn look_at_states(
+        &self,
+        task: &Task,
+        disks: &mut [&mut dyn Disk],
+        stop: &dyn Fn() -> bool,
+    ) -> LookRun {
+        let dir = match self.prepared_dir(task) {
+            Ok(dir) => dir,
+            Err(error) => return LookRun { lines: Vec::new(), end: Err(error) },
+        };
+        let path = dir.path().join(OBSERVATIONS);
+        let progress = Progress::from_now(&path, self.options.limit);
+        let ends = || stop() || progress.is_stalled();
+        let ran = self.boot(&dir, disks, None, &ends).map(|ran| match ran.end {
+            End::Stopped if !stop() => Captured { end: End::TimedOut, ..ran },
+            _ => ran,
+        });
+        let end = ran.and_then(|ran| self.judge(&dir, &ran)).map(drop);
+        let bytes = fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        // The last line may have been cut.
+        let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        LookRun { lines: whole.map(str::to_owned).collect(), end }
+    }
+
+    /// A directory that is ready to be booted in.
+    fn prepared_dir(&self, task: &Task) -> Result<OwnedDir, GuestError> {
         let memory = self.options.memory_bytes;
         if memory < 32 * MIB || !memory.is_multiple_of(MIB) {
             return Err(GuestError::Memory(memory));
@@ -146,9 +192,7 @@ impl<'g> Guest<'g> {
         let failed = |error| GuestError::File { path: base.to_owned(), error };
         let dir = OwnedDir::make(base, "guest-").map_err(failed)?;
         self.prepare(dir.path(), task).map_err(failed)?;
-        let ran = self.boot(&dir, disks, stop)?;
-        let bytes = fs::read(dir.path().join(RECORD)).unwrap_or_default();
-        self.judge(&ran, bytes)
+        Ok(dir)
     }
 
     /// The directory of the guest, which is its root until it has mounted the host's.
@@ -160,7 +204,7 @@ impl<'g> Guest<'g> {
 
     /// Always the same for the same options: it goes into the random numbers of the guest.
     fn command_line(&self, disks: usize) -> Vec<String> {
-        let GuestOptions { memory_bytes, syscall_ns, .. } = self.options;
+        let GuestOptions { memory_bytes, syscall_ns, clears_memory, .. } = self.options;
         let mut sockets = String::new();
         for index in 0..disks {
             let comma = if index > 0 { "," } else { "" };
@@ -179,9 +223,7 @@ impl<'g> Guest<'g> {
             "quiet",
             "loglevel=4",
             "time-travel=inf-cpu",
-            // File systems write memory that they never set: the log tree of btrfs. It would be
-            // what was there before, such as pages of the init program.
-            "init_on_alloc=1",
+            if *clears_memory { "init_on_alloc=1" } else { "init_on_alloc=0" },
         ]
         .map(str::to_owned)
         .into();
@@ -206,6 +248,7 @@ impl<'g> Guest<'g> {
         &self,
         dir: &OwnedDir,
         disks: &mut [&mut dyn Disk],
+        limit: Option<Duration>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Captured, GuestError> {
         let failed = |path: &Path| {
@@ -247,7 +290,7 @@ impl<'g> Guest<'g> {
             let served: Vec<_> = serving
                 .map(|(listener, disk)| scope.spawn(move || answer(&listener, &mut **disk)))
                 .collect();
-            let ran = call.run(Some(self.options.limit), Some(stop));
+            let ran = call.run(limit, Some(stop));
             let mut broken = None;
             for (index, served) in served.into_iter().enumerate() {
                 // One that no guest has asked still waits for it.
@@ -264,7 +307,8 @@ impl<'g> Guest<'g> {
         })
     }
 
-    fn judge(&self, ran: &Captured, record_bytes: Vec<u8>) -> Result<TaskRun, GuestError> {
+    fn judge(&self, dir: &OwnedDir, ran: &Captured) -> Result<TaskRun, GuestError> {
+        let record_bytes = fs::read(dir.path().join(RECORD)).unwrap_or_default();
         let console = format!("{}{}", ran.stdout, ran.stderr);
         let how = match ran.end {
             End::Stopped => return Err(GuestError::Stopped),
@@ -285,6 +329,29 @@ impl<'g> Guest<'g> {
             Ok(record) => Ok(TaskRun { record, record_bytes, console, elapsed_ns: ran.elapsed_ns }),
             Err(error) => Err(GuestError::Unexpected { record: error.to_string() }),
         }
+    }
+}
+
+/// How far a guest has come that hands on what it sees.
+struct Progress<'p> {
+    path: &'p Path,
+    limit: Duration,
+    bytes: Cell<u64>,
+    since: Cell<Instant>,
+}
+
+impl<'p> Progress<'p> {
+    fn from_now(path: &'p Path, limit: Duration) -> Self {
+        Self { path, limit, bytes: Cell::new(0), since: Cell::new(Instant::now()) }
+    }
+
+    /// Whether nothing has come for longer than the limit.
+    fn is_stalled(&self) -> bool {
+        let bytes = fs::metadata(self.path).map_or(0, |file| file.len());
+        if bytes > self.bytes.replace(bytes) {
+            self.since.set(Instant::now());
+        }
+        self.since.get().elapsed() > self.limit
     }
 }
 
@@ -400,6 +467,49 @@ mod tests {
         assert!(half.contains("cannot be read"), "{half}");
         let failed = error("echo '{\"failed\":\"no\"}' > record.json", SOON);
         assert_eq!(failed, "the guest could not do its task: no");
+    }
+
+    /// The same with looks at states, each of which has so much time.
+    fn look_with(script: &str, limit: Duration, stop: &dyn Fn() -> bool) -> LookRun {
+        let base = tempfile::tempdir().unwrap();
+        let kernel = base.path().join("kernel");
+        fsarena_testkit::write_script(&kernel, script);
+        let program = Program::this(base.path()).unwrap();
+        let options = GuestOptions { limit, ..GuestOptions::new(&kernel) };
+        let task = Task::Probe { sleep_ns: 1 };
+        Guest::new(&options, &program).look_at_states(&task, &mut [], stop)
+    }
+
+    #[test]
+    fn what_a_guest_saw_is_there_whatever_becomes_of_it() {
+        let never = || false;
+        let ends =
+            "printf '1\\n2\\n' > observations.jsonl; printf '{\"crash\":\"\"}' > record.json";
+        let done = look_with(ends, SOON, &never);
+        assert_eq!(done.lines, ["1", "2"]);
+        done.end.unwrap();
+        let dies = "printf '1\\n2\\n\\303' > observations.jsonl; exit 3";
+        let died = look_with(dies, SOON, &never);
+        assert_eq!(died.lines, ["1", "2"], "not the line that was cut");
+        assert!(died.end.unwrap_err().to_string().contains("exit code 3"));
+        let nothing = look_with("exit 4", SOON, &never);
+        assert!(nothing.lines.is_empty() && nothing.end.is_err());
+    }
+
+    #[test]
+    fn each_look_has_the_whole_limit_and_one_that_does_not_end_is_ended() {
+        let limit = Duration::from_millis(1500);
+        let steady = "for n in 1 2 3 4 5; do sleep 0.5; echo $n >> observations.jsonl; done\n\
+                      printf '{\"crash\":\"\"}' > record.json";
+        let done = look_with(steady, limit, &|| false);
+        assert_eq!(done.lines.len(), 5);
+        done.end.unwrap();
+        let hangs = "echo 1 > observations.jsonl; sleep 60";
+        let hung = look_with(hangs, limit, &|| false);
+        assert_eq!(hung.lines, ["1"]);
+        assert!(matches!(hung.end, Err(GuestError::TimedOut { .. })), "{:?}", hung.end);
+        let stopped = look_with(hangs, SOON, &|| true);
+        assert!(matches!(stopped.end, Err(GuestError::Stopped)), "{:?}", stopped.end);
     }
 
     #[test]

@@ -14,13 +14,15 @@ use rustix::thread::{ClockId as SleepClock, NanosleepRelativeResult, clock_nanos
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// Files in the directory of a guest.
 pub const TASK: &str = "task.json";
 pub const RECORD: &str = "record.json";
+/// What was seen in states, a line each, on the host as soon as it was seen.
+pub const OBSERVATIONS: &str = "observations.jsonl";
 /// Directory in it at which the tree of the host is mounted.
 pub const HOST: &str = "host";
 /// Directories of the tree of the host over which a guest mounts its own file systems.
@@ -41,9 +43,12 @@ const WRITES: usize = 16;
 pub struct GuestWork<'f> {
     /// A trial: its spec, and where this program is in a guest.
     pub trial: &'f dyn Fn(&str, &Path) -> Result<String, String>,
-    /// Crash work, or a check of what it left.
-    pub crash: &'f dyn Fn(&str) -> Result<String, String>,
+    /// Crash work, or a check of what it left, which hands on what it sees in each state.
+    pub crash: &'f dyn Fn(&str, &mut TakeLine<'_>) -> Result<String, String>,
 }
+
+/// Takes a line.
+pub type TakeLine<'t> = dyn FnMut(&str) -> io::Result<()> + 't;
 
 /// Does what a guest was booted for and powers it off. To be called as its first process.
 ///
@@ -65,7 +70,10 @@ pub fn run_as_init(work: GuestWork<'_>) -> io::Result<()> {
             sleep(delay_ns);
             (work.trial)(&spec, &own.join(INIT)).map_or_else(Record::Failed, Record::Trial)
         }
-        Ok(Task::Crash { task }) => (work.crash)(&task).map_or_else(Record::Failed, Record::Crash),
+        Ok(Task::Crash { task }) => {
+            let done = (work.crash)(&task, &mut lines_into(&own.join(OBSERVATIONS)));
+            done.map_or_else(Record::Failed, Record::Crash)
+        }
         Err(error) => Record::Failed(format!("the task: {error}")),
     };
     let path = own.join(RECORD);
@@ -73,6 +81,19 @@ pub fn run_as_init(work: GuestWork<'_>) -> io::Result<()> {
     File::open(&path)?.sync_all()?;
     reboot(RebootCommand::PowerOff)?;
     Ok(())
+}
+
+/// Puts lines into a file of the host, which has them after each write: what a guest has seen is
+/// there whatever becomes of it.
+fn lines_into(path: &Path) -> impl FnMut(&str) -> io::Result<()> {
+    let mut file = None;
+    move |line| {
+        let file = match &mut file {
+            Some(file) => file,
+            None => file.insert(File::create(path)?),
+        };
+        file.write_all(format!("{line}\n").as_bytes())
+    }
 }
 
 /// The tree of the host becomes the root, read-only, with the file systems of this kernel in it.
@@ -239,7 +260,7 @@ mod tests {
     fn outside_of_a_guest_it_does_nothing() {
         let none = GuestWork {
             trial: &|_, _| unreachable!("it is no guest"),
-            crash: &|_| unreachable!("it is no guest"),
+            crash: &|_, _| unreachable!("it is no guest"),
         };
         let error = run_as_init(none).unwrap_err().to_string();
         assert!(error.contains("first process of a guest kernel"), "{error}");

@@ -12,10 +12,11 @@ mod memory;
 mod program;
 mod task;
 
+pub(crate) use boot::LookRun;
 pub(crate) use boot::panic_in;
 pub use boot::{Guest, GuestError, GuestOptions, TaskRun};
 pub(crate) use init::in_guest;
-pub use init::{GuestWork, run_as_init};
+pub use init::{GuestWork, TakeLine, run_as_init};
 pub use program::{Program, ProgramError};
 pub(crate) use program::{interpreter_of, libraries_in};
 pub use task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Task};

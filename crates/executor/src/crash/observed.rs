@@ -1,0 +1,18 @@
+//! What was seen in a state goes on before the next state is looked at.
+
+use super::error::CrashError;
+use serde::Serialize;
+use std::io;
+use std::path::Path;
+
+/// Takes what was seen in a state, as JSON, before the next one is looked at.
+pub type TakeObservation<'t> = dyn FnMut(&str) -> io::Result<()> + 't;
+
+/// Hands on what was seen.
+pub(super) fn hand_on(
+    seen: &impl Serialize,
+    take: &mut TakeObservation<'_>,
+) -> Result<(), CrashError> {
+    let line = serde_json::to_string(seen)?;
+    take(&line).map_err(CrashError::io(Path::new("what was seen")))
+}
