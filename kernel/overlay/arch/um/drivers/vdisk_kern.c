@@ -682,7 +682,7 @@ static int greet(struct vdisk *d, struct description *about)
 	d->depth = depth;
 	d->capacity_sectors = le64_to_cpu(about->capacity_sectors);
 	if (is_mapped) {
-		d->written = bitmap_zalloc(chunks(d), GFP_KERNEL);
+		d->written = kvcalloc(BITS_TO_LONGS(chunks(d)), sizeof(long), GFP_KERNEL);
 		if (!d->written)
 			return -ENOMEM;
 		make_map(d);
@@ -818,7 +818,7 @@ static int connect_device(int index)
 		return 0;
 	os_close_file(d->fd);
 free:
-	bitmap_free(d->written);
+	kvfree(d->written);
 	kfree(d->windows);
 	kfree(d->buffer);
 	kfree(d);
