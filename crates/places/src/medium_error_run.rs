@@ -1,9 +1,9 @@
 //! Errors of the medium in guests: the same work again and again on a modelled disk, and each time
-//! another write of it fails.
+//! another write or flush of it fails.
 //!
 //! The work without faults comes first: virtual time is the same every time, so that the log of
-//! that one says which writes there will be. What is on the disk afterwards is looked at by another
-//! guest, whose disk has no faults.
+//! that one says which requests there will be. What is on the disk afterwards is looked at by
+//! another guest, whose disk has no faults.
 
 use crate::crash_run::{Checker, CrashRunError, run_task};
 use crate::disk::{DiskOrder, DiskOrderError};
@@ -13,7 +13,7 @@ use fsarena_executor::crash::{CrashTask, CrashWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::medium_error::judge::{MediumErrorCase, Struck, judge, not_ended};
-use fsarena_safety::medium_error::plan::{FailingWrite, failing_writes};
+use fsarena_safety::medium_error::plan::{FailingRequest, RequestKind, failing_requests};
 use fsarena_safety::medium_error::record::MediumErrorWork;
 use fsarena_safety::state::{Class, CrashPoints, uniform};
 use fsarena_safety::workload::Kind;
@@ -27,11 +27,11 @@ pub struct MediumErrorOrder<'a> {
     pub options: &'a GuestOptions,
     pub program: &'a Program,
     pub kind: Kind,
-    /// Of workload, disk, guest and the writes that fail.
+    /// Of workload, disk, guest and the requests that fail.
     pub seed: u64,
     pub duration_ns: u64,
     pub prefill_bytes: u64,
-    /// Writes that fail, each in a work of its own.
+    /// Requests that fail, each in a work of its own.
     pub cases: usize,
     /// Guests at one time.
     pub guests_at_once: usize,
@@ -44,7 +44,7 @@ pub struct MediumErrorRun {
     pub work: MediumErrorWork,
     /// The work without faults is judged as the others are, and nothing may be lost in it.
     pub is_whole_without: bool,
-    /// Fewer than asked for where the work has not so many writes.
+    /// Fewer than asked for where the work has not so many.
     pub cases: Vec<MediumErrorCase>,
 }
 
@@ -71,7 +71,7 @@ impl From<DiskOrderError> for MediumErrorRunError {
     }
 }
 
-/// Works once without faults, then once for each write that fails.
+/// Works once without faults, then once for each request that fails.
 ///
 /// # Errors
 /// When a guest has no record, or ops fail without any fault.
@@ -87,14 +87,14 @@ pub fn medium_error_run(
     }
     // In the last quarter there would be little time to tell of it.
     let span_ns = work.begin_ns..work.begin_ns + order.duration_ns / 4 * 3;
-    let drawn = failing_writes(&log, span_ns, order.seed, order.cases);
+    let drawn = failing_requests(&log, span_ns, order.seed, order.cases);
     let drawn = drawn.map_err(DiskOrderError::from)?;
-    let none = Struck { writes: 0, first: None };
-    let cases = in_groups_of(1, &drawn, order.guests_at_once, &|writes: &[FailingWrite]| {
-        writes.iter().map(|write| order.case(*write, stop)).collect()
+    let none = Struck { requests: 0, first: None };
+    let cases = in_groups_of(1, &drawn, order.guests_at_once, &|requests: &[FailingRequest]| {
+        requests.iter().map(|request| order.case(*request, stop)).collect()
     })?;
     let is_whole_without = match drawn.first() {
-        Some(write) => order.judged(*write, &none, &work, &log, stop)?.lost.is_empty(),
+        Some(request) => order.judged(*request, &none, &work, &log, stop)?.lost.is_empty(),
         None => true,
     };
     Ok(MediumErrorRun { work, is_whole_without, cases })
@@ -111,7 +111,7 @@ struct Worked {
 impl MediumErrorOrder<'_> {
     fn work(
         &self,
-        failing: Option<&FailingWrite>,
+        failing: Option<&FailingRequest>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Worked, CrashRunError> {
         let task = CrashTask::MediumErrorWork(CrashWork {
@@ -123,7 +123,7 @@ impl MediumErrorOrder<'_> {
             prefill_bytes: self.prefill_bytes,
             target: None,
         });
-        let faults = failing.iter().map(|write| write.fault()).collect();
+        let faults = failing.iter().map(|request| request.fault()).collect();
         let mut disk = self.disk.make_faulty(self.seed, WriteLog::in_memory(), faults)?;
         let options = GuestOptions { seed: self.seed, ..self.options.clone() };
         let ran = run_task(&options, self.program, &task, &mut [&mut disk], stop);
@@ -136,22 +136,23 @@ impl MediumErrorOrder<'_> {
 
     fn case(
         &self,
-        write: FailingWrite,
+        request: FailingRequest,
         stop: &dyn Fn() -> bool,
     ) -> Result<MediumErrorCase, CrashRunError> {
-        let Worked { work, log, struck } = self.work(Some(&write), stop)?;
+        let Worked { work, log, struck } = self.work(Some(&request), stop)?;
         match work {
-            Ok(work) => self.judged(write, &struck, &work, &log, stop),
+            Ok(work) => self.judged(request, &struck, &work, &log, stop),
             Err(error) if error.is_stop() => Err(error),
             // A guest that does not survive it is what came of it.
-            Err(error) => Ok(not_ended(self.seed, write, &struck, error.to_string())),
+            Err(error) => Ok(not_ended(self.seed, request, &struck, error.to_string())),
         }
     }
 
-    /// Looks at what is on the disk at the end of the work, and judges it.
+    /// Looks at what is on the disk at the end of the work, and judges it. After flushes that
+    /// failed the power goes, too: what was in the cache since is gone.
     fn judged(
         &self,
-        write: FailingWrite,
+        request: FailingRequest,
         struck: &Struck,
         work: &MediumErrorWork,
         log: &WriteLog,
@@ -172,11 +173,14 @@ impl MediumErrorOrder<'_> {
             to_ns: work.end_ns + 1,
             points: 1,
             seed: self.seed,
-            classes: vec![Class::Prefix],
+            classes: vec![match request.kind {
+                RequestKind::Flush => Class::Dropall,
+                RequestKind::Data | RequestKind::Metadata => Class::Prefix,
+            }],
         };
         let states = uniform(log, &at_the_end);
         let state = states.first().ok_or(CrashRunError::Missing { asked: 1, seen: 0 })?;
         let seen = checker.look_at_state(state, None, stop)?;
-        Ok(judge(self.seed, write, struck, work, &seen))
+        Ok(judge(self.seed, request, struck, work, &seen))
     }
 }

@@ -19,20 +19,21 @@ pub struct MediumErrorHead {
     /// Of the work, in virtual time.
     pub seconds: u64,
     pub runs: u32,
-    /// Writes that fail in each run, each in a work of its own.
+    /// Requests that fail in each run, each in a work of its own.
     pub cases: u32,
     /// Of the first run; the next ones count up.
     pub seed: u64,
 }
 
-/// One contender with one workload and one kind of failing write. Shares are of the cases in which
-/// the disk failed a write and the guest came to the end of the work, but where it says otherwise.
+/// One contender with one workload and one kind of failing request. Shares are of the cases in
+/// which the disk failed a request and the guest came to the end of the work, but where it says
+/// otherwise.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MediumErrorRow {
     pub contender: String,
     pub workload: String,
-    /// `data` or `metadata`.
-    pub write: String,
+    /// `data` or `metadata`, of a write, or `flush`.
+    pub request: String,
     /// `once` or `always`.
     pub fails: String,
     pub runs: u32,
@@ -40,7 +41,7 @@ pub struct MediumErrorRow {
     pub struck: u64,
     /// The kernel did not survive it, or an op never returned.
     pub not_ended: u64,
-    /// Another write to these sectors failed first than the one that was drawn.
+    /// Another write to these sectors, or flush, failed first than the one that was drawn.
     pub not_as_drawn: u64,
     /// An op failed, or the file system takes no writes any more.
     pub reported: SafetyShare,
@@ -78,13 +79,14 @@ impl MediumErrorRow {
 }
 
 /// What was injected, in plain words.
-const INJECTED: &str = "In each case the work is done again from its begin, and one write of it \
-     fails: the disk reports an I/O error for it, keeps what was there before, and goes on. Once: \
-     the next write to this place succeeds. Always: every write that touches these sectors fails \
-     until the end of the work. Data: a write with contents of the files of the work; metadata: \
-     any other, journals too. The application writes nothing again; an fsync that fails is made \
-     once more. At the end the disk has no errors any more, and another guest mounts what is on \
-     it.";
+const INJECTED: &str = "In each case the work is done again from its begin, and one request of it \
+     fails: the disk reports an I/O error for it, keeps what was there before, and goes on. Data: a \
+     write with contents of the files of the work; metadata: any other, journals too; flush: what \
+     the cache of the disk has stays there. Once: the next write to this place, or the next flush, \
+     succeeds. Always: every write that touches these sectors, or every flush, fails until the end \
+     of the work. The application writes nothing again; an fsync that fails is made once more. At \
+     the end the disk has no errors any more, after flushes that failed its power goes, and another \
+     guest mounts what is on it.";
 
 const READ: &str = "Reported: some op failed, or the file system takes no writes any more \
      (stopped). Silent: work of which fsync had returned 0 is lost, and no op failed: it is \
@@ -138,7 +140,7 @@ fn table(rows: &[MediumErrorRow], width: usize, style: Style) -> String {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("workload"),
-        Column::text("write"),
+        Column::text("request"),
         Column::text("fails"),
         Column::figure("reported"),
         Column::figure("stopped"),
@@ -156,7 +158,7 @@ fn table(rows: &[MediumErrorRow], width: usize, style: Style) -> String {
         grid.row(vec![
             row.contender.clone(),
             row.workload.clone(),
-            row.write.clone(),
+            row.request.clone(),
             row.fails.clone(),
             hits(&row.reported),
             row.stopped.hits.to_string(),
@@ -188,10 +190,10 @@ fn none_or_hits(share: &SafetyShare) -> String {
 
 /// What has to be known with a row.
 fn notes(row: &MediumErrorRow) -> Vec<(&'static str, String)> {
-    let who = format!("{}, {}, {} {}: ", row.contender, row.workload, row.write, row.fails);
+    let who = format!("{}, {}, {} {}: ", row.contender, row.workload, row.request, row.fails);
     let mut out = Vec::new();
     if row.struck + row.not_ended < row.cases {
-        let what = format!("{who}the fault met a write in {} of {} cases", row.struck, row.cases);
+        let what = format!("{who}the fault met a request in {} of {} cases", row.struck, row.cases);
         out.push(("mind: ", what));
     }
     if row.not_ended > 0 {
@@ -202,7 +204,7 @@ fn notes(row: &MediumErrorRow) -> Vec<(&'static str, String)> {
     }
     if row.not_as_drawn > 0 {
         let times = row.not_as_drawn;
-        let what = format!("{who}another write to these sectors failed first in {times} cases");
+        let what = format!("{who}another request failed first in {times} cases");
         out.push(("mind: ", what));
     }
     if !row.told.is_empty() {
@@ -237,7 +239,7 @@ mod tests {
         MediumErrorRow {
             contender: "ext4".to_owned(),
             workload: "synced".to_owned(),
-            write: "data".to_owned(),
+            request: "data".to_owned(),
             fails: "once".to_owned(),
             runs: 10,
             cases: 25,
@@ -281,7 +283,7 @@ mod tests {
         for said in [
             "hdd-2007 of 1 GiB, 10 runs of 60 s (seeds 7 to 16), 8 cases each.",
             "the disk reports an I/O error for it",
-            "the fault met a write in 24 of 25 cases",
+            "the fault met a request in 24 of 25 cases",
             "told: ext4, synced, data once: fsync: EIO (20)",
             "broken: ext4, synced, data once: fsync had returned 0, and the work is lost in 3 of",
             "in 1 of them no op was told of any error",

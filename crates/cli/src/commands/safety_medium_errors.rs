@@ -1,4 +1,4 @@
-//! `fsarena safety medium-errors`: writes of the work fail, and who is told of it.
+//! `fsarena safety medium-errors`: writes and flushes of the work fail, and who is told of it.
 
 use super::safety::{CASES_MOST, SECOND_NS, list};
 use super::safety_contenders::{AllowedDevices, ContenderOrder, Found, contenders};
@@ -16,7 +16,7 @@ use fsarena_report::{MediumErrorHead, MediumErrorRow, medium_errors_text};
 use fsarena_safety::figures::{FigureOptions, Share};
 use fsarena_safety::medium_error::figures::{MediumErrorFigures, medium_error_figures};
 use fsarena_safety::medium_error::judge::MediumErrorCase;
-use fsarena_safety::medium_error::plan::{Carries, Lasting};
+use fsarena_safety::medium_error::plan::{Lasting, RequestKind};
 use fsarena_safety::workload::Kind;
 use fsarena_study::SafetyShare;
 use indicatif::ProgressBar;
@@ -209,18 +209,18 @@ impl Group {
         })
     }
 
-    /// A row for each kind of write that failed.
+    /// A row for each kind of request that failed.
     fn rows(&self) -> Result<Vec<MediumErrorRow>> {
         let mut rows = Vec::new();
-        for carries in Carries::ALL {
+        for kind in RequestKind::ALL {
             for lasting in Lasting::ALL {
                 let is_it = |case: &&MediumErrorCase| {
-                    (case.write.carries, case.write.lasting) == (carries, lasting)
+                    (case.request.kind, case.request.lasting) == (kind, lasting)
                 };
                 let cases: Vec<&MediumErrorCase> = self.cases.iter().filter(is_it).collect();
                 if !cases.is_empty() {
                     let of = medium_error_figures(&cases, &FigureOptions::default())?;
-                    rows.push(self.row((carries, lasting), &of, &cases));
+                    rows.push(self.row((kind, lasting), &of, &cases));
                 }
             }
         }
@@ -229,7 +229,7 @@ impl Group {
 
     fn row(
         &self,
-        (carries, lasting): (Carries, Lasting),
+        (kind, lasting): (RequestKind, Lasting),
         of: &MediumErrorFigures,
         cases: &[&MediumErrorCase],
     ) -> MediumErrorRow {
@@ -239,7 +239,7 @@ impl Group {
         MediumErrorRow {
             contender: self.contender.clone(),
             workload: self.workload.to_owned(),
-            write: carries.name().to_owned(),
+            request: kind.name().to_owned(),
             fails: lasting.name().to_owned(),
             runs: of.runs,
             cases: of.cases,
@@ -296,18 +296,19 @@ fn errno_name(errno: i32) -> String {
 /// A case in words: what failed, what was lost, and who was told.
 fn words(case: &MediumErrorCase) -> String {
     let after = |at_ns: u64| at_ns.saturating_sub(case.begin_ns) as f64 / SECOND_NS as f64;
-    let write = &case.write;
-    let mut words = format!("seed {}, ", case.seed);
+    let request = &case.request;
+    let what = match request.kind {
+        RequestKind::Flush => "a flush".to_owned(),
+        RequestKind::Data | RequestKind::Metadata => {
+            format!("{} sectors at {}", request.sectors, request.sector)
+        }
+    };
+    let mut words = format!("seed {}, {what}", case.seed);
     if let Some(why) = &case.not_ended {
-        return words + &format!("{} sectors at {}: {why}", write.sectors, write.sector);
+        return words + &format!(": {why}");
     }
-    words.push_str(&format!(
-        "{} sectors at {} failed at {:.3} s ({} writes): ",
-        write.sectors,
-        write.sector,
-        after(write.at_ns),
-        case.failed_writes
-    ));
+    let failed_s = after(request.at_ns);
+    words.push_str(&format!(" failed at {failed_s:.3} s ({} requests): ", case.failed_requests));
     let mut found = Vec::new();
     if let Some(lost) = case.lost.first() {
         let mut when = if lost.is_before_error { ", before the error" } else { "" }.to_owned();

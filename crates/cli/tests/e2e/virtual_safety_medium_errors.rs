@@ -1,4 +1,4 @@
-//! Errors of the medium in guests: the write that was drawn fails, the application is told of it,
+//! Errors of the medium in guests: the request that was drawn fails, the application is told of it,
 //! and what it was not told of is there afterwards.
 
 use crate::virtual_trials::Guests;
@@ -17,27 +17,30 @@ fn hits(row: &Value, share: &str) -> (u64, u64) {
 }
 
 #[test]
-fn virtual_safety_tells_who_hears_of_a_write_that_failed() {
+fn virtual_safety_tells_who_hears_of_a_request_that_failed() {
     let Some(guests) = Guests::new() else { return };
-    let args = ["--fs", "ext4,xfs", "--workload", "synced", "--cases", "4"];
+    let args = ["--fs", "ext4,xfs", "--workload", "synced", "--cases", "6"];
     let answer = document(&guests, &args);
     let cases = answer["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 8);
+    assert_eq!(cases.len(), 12);
     for case in cases.iter().map(|case| &case["case"]) {
-        let drawn = serde_json::json!([case["write"]["at_ns"], case["write"]["sector"]]);
-        assert!(case["failed_writes"].as_u64() >= Some(1), "{case}");
+        let drawn = serde_json::json!([case["request"]["at_ns"], case["request"]["sector"]]);
+        assert!(case["failed_requests"].as_u64() >= Some(1), "{case}");
         assert_eq!(case["first_failed"], drawn, "{case}");
         assert_eq!(case["lost"], serde_json::json!([]), "{case}");
         assert_eq!(case["mounted"], "read-write", "{case}");
     }
     for row in answer["rows"].as_array().unwrap() {
         assert_eq!((row["struck"].as_u64(), row["cases"].as_u64()), (Some(1), Some(1)), "{row}");
-        if row["write"] == "data" {
+        if row["request"] == "data" {
             // The one fsync is told, and the file system goes on.
             assert_eq!((hits(row, "reported"), hits(row, "stopped")), ((1, 1), (0, 1)), "{row}");
             assert_eq!(row["told"][0][0], "fsync: EIO", "{row}");
             let (returned_0, again) = hits(row, "again");
             assert!(returned_0 == again && again > 0, "the next fsync returns 0: {row}");
+        } else if row["request"] == "flush" {
+            // No fsync returns 0 for what the cache of the disk still has.
+            assert_eq!((hits(row, "reported"), hits(row, "silent")), ((1, 1), (0, 1)), "{row}");
         } else if row["contender"] == "ext4" {
             assert_eq!(hits(row, "stopped"), (1, 1), "its journal is aborted: {row}");
         }

@@ -1,4 +1,4 @@
-//! Work on a disk that may fail a write, and what the mounted file system says afterwards.
+//! Work on a disk that may fail a request, and what the mounted file system says afterwards.
 
 use super::actions;
 use super::check::{files, use_it};

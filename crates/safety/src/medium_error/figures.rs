@@ -7,17 +7,17 @@ use crate::observation::Rung;
 use fsarena_stats::SampleError;
 use std::collections::BTreeMap;
 
-/// Cases of one contender, workload and kind of failing write.
+/// Cases of one contender, workload and kind of failing request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MediumErrorFigures {
     pub runs: u32,
     pub cases: u64,
-    /// Cases in which the disk failed a write and the guest came to its end: all others here are of
+    /// Cases in which the disk failed a request and the guest came to its end: all others are of
     /// these.
     pub struck: u64,
     /// Cases in which the kernel did not survive it, or an op never returned.
     pub not_ended: u64,
-    /// Of the struck ones those in which another write was struck first than the drawn one.
+    /// Of the struck ones those in which another request was struck first than the drawn one.
     pub not_as_drawn: u64,
     /// An op failed, or the file system stopped.
     pub reported: Share,

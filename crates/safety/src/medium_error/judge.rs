@@ -1,7 +1,7 @@
-//! What became of work of which a write failed: what was lost, and who was told.
+//! What became of work of which a write or a flush failed: what was lost, and who was told.
 
 use super::expected::{ExpectedFile, FileVerdict};
-use super::plan::FailingWrite;
+use super::plan::FailingRequest;
 use super::record::{Call, FailedCall, MediumErrorWork};
 use crate::observation::{Observation, ObservedFile, Rung};
 use crate::stamp::Stamp;
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 /// What the disk did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Struck {
-    /// Writes that failed.
-    pub writes: u64,
+    /// Requests that failed.
+    pub requests: u64,
     /// When the first one was submitted, and its place; `None`: none failed.
     pub first: Option<(u64, u64)>,
 }
@@ -25,20 +25,20 @@ impl Struck {
     pub fn until(end_ns: u64, strikes: &[Strike]) -> Self {
         let of_work = strikes.iter().filter(|strike| strike.at_ns <= end_ns);
         let first = of_work.clone().next().map(|strike| (strike.at_ns, strike.sector));
-        Self { writes: of_work.count() as u64, first }
+        Self { requests: of_work.count() as u64, first }
     }
 }
 
-/// A write that failed, and what came of it.
+/// A request that failed, and what came of it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MediumErrorCase {
     /// Of the run.
     pub seed: u64,
     /// Times here and below are of the guest; the work began at this one.
     pub begin_ns: u64,
-    pub write: FailingWrite,
-    /// Writes that failed; 0: the fault met none, and nothing is said of it.
-    pub failed_writes: u64,
+    pub request: FailingRequest,
+    /// Requests that failed; 0: the fault met none, and nothing is said of it.
+    pub failed_requests: u64,
     /// The first of them, which is the one that was drawn, or another one that touches its
     /// sectors: when it was submitted, and its place.
     pub first_failed: Option<(u64, u64)>,
@@ -83,7 +83,7 @@ pub struct LostWork {
     /// The call of this op behind its fsync that failed: the application was told in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_by: Option<Call>,
-    /// It had returned before the disk failed any write.
+    /// It had returned before the disk failed any request.
     pub is_before_error: bool,
     pub found: String,
 }
@@ -99,7 +99,7 @@ pub struct DamagedFile {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The fault met no write.
+    /// The fault met no request.
     NotStruck,
     /// The kernel did not survive it, or an op never returned.
     NotEnded,
@@ -119,7 +119,7 @@ impl MediumErrorCase {
         if self.not_ended.is_some() {
             return Verdict::NotEnded;
         }
-        match (self.failed_writes, self.lost.is_empty(), self.is_reported()) {
+        match (self.failed_requests, self.lost.is_empty(), self.is_reported()) {
             (0, _, _) => Verdict::NotStruck,
             (_, true, false) => Verdict::Unharmed,
             (_, true, true) => Verdict::Reported,
@@ -128,10 +128,10 @@ impl MediumErrorCase {
         }
     }
 
-    /// Whether the first write that failed is the one that was drawn.
+    /// Whether the first request that failed is the one that was drawn.
     #[must_use]
     pub fn is_as_drawn(&self) -> bool {
-        self.first_failed == Some((self.write.at_ns, self.write.sector))
+        self.first_failed == Some((self.request.at_ns, self.request.sector))
     }
 
     /// Whether an op failed, or the file system stopped so that the next one would.
@@ -155,7 +155,7 @@ impl MediumErrorCase {
 #[must_use]
 pub fn judge(
     seed: u64,
-    write: FailingWrite,
+    request: FailingRequest,
     struck: &Struck,
     work: &MediumErrorWork,
     seen: &Observation,
@@ -172,7 +172,7 @@ pub fn judge(
         mounted: seen.mounted(),
         is_usable: seen.is_usable,
         needs_repair: seen.fsck.map(|fsck| !fsck.is_clean),
-        ..unjudged(seed, write, struck)
+        ..unjudged(seed, request, struck)
     };
     let (on_disk, in_memory) = (by_number(&seen.files), by_number(&after.files));
     for (file, expected) in expected(work) {
@@ -203,16 +203,21 @@ pub fn judge(
 
 /// A case whose guest did not come to the end of the work.
 #[must_use]
-pub fn not_ended(seed: u64, write: FailingWrite, struck: &Struck, why: String) -> MediumErrorCase {
-    MediumErrorCase { not_ended: Some(why), ..unjudged(seed, write, struck) }
+pub fn not_ended(
+    seed: u64,
+    request: FailingRequest,
+    struck: &Struck,
+    why: String,
+) -> MediumErrorCase {
+    MediumErrorCase { not_ended: Some(why), ..unjudged(seed, request, struck) }
 }
 
-fn unjudged(seed: u64, write: FailingWrite, struck: &Struck) -> MediumErrorCase {
+fn unjudged(seed: u64, request: FailingRequest, struck: &Struck) -> MediumErrorCase {
     MediumErrorCase {
         seed,
         begin_ns: 0,
-        write,
-        failed_writes: struck.writes,
+        request,
+        failed_requests: struck.requests,
         first_failed: struck.first,
         ops: 0,
         failed: Vec::new(),

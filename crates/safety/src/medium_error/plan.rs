@@ -1,41 +1,44 @@
-//! Which writes fail: drawn out of the log of the same work on a disk that does not.
+//! Which writes and flushes fail: drawn out of the log of the same work on a disk that does not.
 
 use crate::stamp::{SECTOR, Sector, identify};
 use fsarena_model::seed::Seed;
-use fsarena_vdisk::{Entry, Fault, FaultKind, Op, SECTOR_BYTES, WriteLog};
+use fsarena_vdisk::{Entry, EntryKind, Fault, FaultKind, Op, SECTOR_BYTES, WriteLog};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::Range;
 
-/// What a write carries.
+/// What fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Carries {
-    /// Contents of files of the work, in a journal too.
+pub enum RequestKind {
+    /// A write with contents of files of the work, in a journal too.
     Data,
-    /// Nothing of them that is known by its sectors: metadata, the journal, and small files that
-    /// are kept inside of metadata.
+    /// One with nothing of them that is known by its sectors: metadata, the journal, and small
+    /// files that are kept inside of metadata.
     Metadata,
+    /// A flush: what the cache of the disk has stays there.
+    Flush,
 }
 
 /// For how long.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lasting {
-    /// The write fails, and the next one to this place does not.
+    /// The request fails, and the next write to this place, or the next flush, does not.
     Once,
-    /// Every write that touches these sectors fails from then on.
+    /// Every write that touches these sectors, or every flush, fails from then on.
     Always,
 }
 
-impl Carries {
-    pub const ALL: [Self; 2] = [Self::Data, Self::Metadata];
+impl RequestKind {
+    pub const ALL: [Self; 3] = [Self::Data, Self::Metadata, Self::Flush];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
             Self::Metadata => "metadata",
+            Self::Flush => "flush",
         }
     }
 }
@@ -52,24 +55,31 @@ impl Lasting {
     }
 }
 
-/// A write that is to fail.
+/// A request that is to fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct FailingWrite {
-    pub carries: Carries,
+pub struct FailingRequest {
+    pub kind: RequestKind,
     pub lasting: Lasting,
     /// When it is submitted, in the time of the guest.
     pub at_ns: u64,
+    /// 0 and 0 of a flush.
     pub sector: u64,
     pub sectors: u64,
 }
 
-impl FailingWrite {
+impl FailingRequest {
     /// For the disk.
     #[must_use]
     pub fn fault(&self) -> Fault {
+        let (op, sectors) = match self.kind {
+            RequestKind::Flush => (Op::Flush, None),
+            RequestKind::Data | RequestKind::Metadata => {
+                (Op::Write, Some(self.sector..self.sector.saturating_add(self.sectors)))
+            }
+        };
         Fault {
-            ops: vec![Op::Write],
-            sectors: Some(self.sector..self.sector.saturating_add(self.sectors)),
+            ops: vec![op],
+            sectors,
             span_ns: self.at_ns..u64::MAX,
             times: match self.lasting {
                 Lasting::Once => 1,
@@ -80,33 +90,36 @@ impl FailingWrite {
     }
 }
 
-/// Draws so many writes out of those that were submitted in a span, each at most once with the same
-/// lasting; kinds and lastings have their turns. Fewer where there are not so many.
+/// Draws so many requests out of those that were submitted in a span, each at most once with the
+/// same lasting; kinds and lastings have their turns. Fewer where there are not so many.
 ///
 /// # Errors
 /// Of the log's file.
-pub fn failing_writes(
+pub fn failing_requests(
     log: &WriteLog,
     span_ns: Range<u64>,
     seed: u64,
     count: usize,
-) -> io::Result<Vec<FailingWrite>> {
-    let mut rng = Seed::from_number(seed).child("failing-writes", 0).rng();
+) -> io::Result<Vec<FailingRequest>> {
+    let mut rng = Seed::from_number(seed).child("failing-requests", 0).rng();
     let mut data = Vec::new();
     let mut metadata = Vec::new();
-    for entry in log.entries() {
-        if entry.kind.is_write() && span_ns.contains(&entry.submitted_ns) {
+    let mut flushes = Vec::new();
+    for entry in log.entries().iter().filter(|entry| span_ns.contains(&entry.submitted_ns)) {
+        if entry.kind.is_write() {
             let own = if has_stamp(log, entry)? { &mut data } else { &mut metadata };
             own.push(entry);
+        } else if entry.kind == EntryKind::Flush {
+            flushes.push(entry);
         }
     }
     let mut drawn = Vec::new();
-    for (carries, of) in Carries::ALL.into_iter().zip([data, metadata]) {
+    for (kind, of) in RequestKind::ALL.into_iter().zip([data, metadata, flushes]) {
         for lasting in Lasting::ALL {
             let mut of = of.clone();
             rng.shuffle(&mut of);
-            drawn.push(of.into_iter().map(move |entry: &Entry| FailingWrite {
-                carries,
+            drawn.push(of.into_iter().map(move |entry: &Entry| FailingRequest {
+                kind,
                 lasting,
                 at_ns: entry.submitted_ns,
                 sector: entry.sector,
@@ -156,28 +169,33 @@ mod tests {
     }
 
     #[test]
-    fn kinds_and_lastings_have_their_turns_and_no_write_is_drawn_twice() {
+    fn kinds_and_lastings_have_their_turns_and_no_request_is_drawn_twice() {
         let log = log();
-        let drawn = failing_writes(&log, 0..1000, 5, 10).unwrap();
-        assert_eq!(drawn, failing_writes(&log, 0..1000, 5, 10).unwrap());
-        assert_ne!(drawn, failing_writes(&log, 0..1000, 6, 10).unwrap());
-        let count = |carries, lasting| {
-            let is_it = |it: &&FailingWrite| (it.carries, it.lasting) == (carries, lasting);
+        let drawn = failing_requests(&log, 0..1000, 5, 14).unwrap();
+        assert_eq!(drawn, failing_requests(&log, 0..1000, 5, 14).unwrap());
+        assert_ne!(drawn, failing_requests(&log, 0..1000, 6, 14).unwrap());
+        let count = |kind, lasting| {
+            let is_it = |it: &&FailingRequest| (it.kind, it.lasting) == (kind, lasting);
             drawn.iter().filter(is_it).count()
         };
-        assert_eq!(count(Carries::Data, Lasting::Once), 3);
-        assert_eq!(count(Carries::Data, Lasting::Always), 3);
-        assert_eq!(count(Carries::Metadata, Lasting::Always), 2);
-        assert!(drawn.iter().all(|it| (it.sector < 80) == (it.carries == Carries::Data)));
-        let all = failing_writes(&log, 0..1000, 5, 1000).unwrap();
-        assert_eq!(all.len(), 26, "each write once and always");
-        assert!(failing_writes(&log, 0..100, 5, 8).unwrap().is_empty());
+        assert_eq!(count(RequestKind::Data, Lasting::Once), 3);
+        assert_eq!(count(RequestKind::Data, Lasting::Always), 3);
+        assert_eq!(count(RequestKind::Metadata, Lasting::Always), 2);
+        assert_eq!(count(RequestKind::Flush, Lasting::Once), 2);
+        assert!(drawn.iter().all(|it| match it.kind {
+            RequestKind::Data => it.sector < 80 && it.sectors == 8,
+            RequestKind::Metadata => it.sector >= 80 && it.sectors == 8,
+            RequestKind::Flush => (it.sector, it.sectors) == (0, 0),
+        }));
+        let all = failing_requests(&log, 0..1000, 5, 1000).unwrap();
+        assert_eq!(all.len(), 52, "each write and flush once and always");
+        assert!(failing_requests(&log, 0..100, 5, 8).unwrap().is_empty());
     }
 
     #[test]
-    fn the_fault_is_of_this_write() {
-        let write = FailingWrite {
-            carries: Carries::Data,
+    fn the_fault_is_of_this_request() {
+        let write = FailingRequest {
+            kind: RequestKind::Data,
             lasting: Lasting::Once,
             at_ns: 130,
             sector: 24,
@@ -185,7 +203,10 @@ mod tests {
         };
         let fault = write.fault();
         assert_eq!((fault.sectors, fault.span_ns.start, fault.times), (Some(24..32), 130, 1));
-        let always = FailingWrite { lasting: Lasting::Always, ..write }.fault();
+        let always = FailingRequest { lasting: Lasting::Always, ..write }.fault();
         assert_eq!(always.times, u64::MAX);
+        assert_eq!(always.ops, [Op::Write]);
+        let flush = FailingRequest { kind: RequestKind::Flush, ..write }.fault();
+        assert_eq!((flush.ops, flush.sectors), (vec![Op::Flush], None));
     }
 }

@@ -1,4 +1,4 @@
-//! What a guest says of work whose disk failed some write.
+//! What a guest says of work whose disk failed some request.
 
 use crate::observation::ObservedFile;
 use crate::op::Op;

@@ -1,7 +1,7 @@
 //! Tests of the judgement: told, lost, silent, damaged, unharmed.
 
 use super::*;
-use crate::medium_error::plan::{Carries, Lasting};
+use crate::medium_error::plan::{Lasting, RequestKind};
 use crate::medium_error::record::{AfterWork, Call};
 use crate::observation::{MountAttempt, Runs};
 use crate::op::{Action, Op, Sync};
@@ -84,9 +84,9 @@ fn seen(files: Vec<ObservedFile>) -> Observation {
 
 /// The first write that failed came between ops 1 and 2.
 fn judged(work: &MediumErrorWork, files: &[(u32, Vec<u8>)]) -> MediumErrorCase {
-    let (carries, lasting) = (Carries::Data, Lasting::Once);
-    let write = FailingWrite { carries, lasting, at_ns: 170, sector: 8, sectors: 8 };
-    let struck = Struck { writes: 1, first: Some((170, 8)) };
+    let (kind, lasting) = (RequestKind::Data, Lasting::Once);
+    let write = FailingRequest { kind, lasting, at_ns: 170, sector: 8, sectors: 8 };
+    let struck = Struck { requests: 1, first: Some((170, 8)) };
     judge(SEED, write, &struck, work, &seen(observed(files)))
 }
 
@@ -215,20 +215,20 @@ fn a_file_that_cannot_be_read_is_lost() {
     let work = work(&[create(FILE, 2048)], &[]);
     let mut files = observed(&[(FILE, stamped(FILE, 1, 1024))]);
     (files[0].size_bytes, files[0].errno) = (2048, Some(EIO));
-    let (carries, lasting) = (Carries::Metadata, Lasting::Always);
-    let write = FailingWrite { carries, lasting, at_ns: 20, sector: 8, sectors: 8 };
+    let (kind, lasting) = (RequestKind::Metadata, Lasting::Always);
+    let write = FailingRequest { kind, lasting, at_ns: 20, sector: 8, sectors: 8 };
     let case = judge(SEED, write, &Struck::until(100, &[]), &work, &seen(files));
     assert!(case.lost[0].found.contains("reading it fails with error 5"), "{case:?}");
-    assert_eq!(case.verdict(), Verdict::NotStruck, "no write failed");
+    assert_eq!(case.verdict(), Verdict::NotStruck, "no request failed");
 }
 
 #[test]
 fn a_guest_that_does_not_come_to_its_end_is_a_case_of_its_own() {
-    let (carries, lasting) = (Carries::Metadata, Lasting::Always);
-    let write = FailingWrite { carries, lasting, at_ns: 20, sector: 8, sectors: 8 };
-    let struck = Struck { writes: 3, first: Some((20, 8)) };
+    let (kind, lasting) = (RequestKind::Metadata, Lasting::Always);
+    let write = FailingRequest { kind, lasting, at_ns: 20, sector: 8, sectors: 8 };
+    let struck = Struck { requests: 3, first: Some((20, 8)) };
     let case = not_ended(SEED, write, &struck, "a panic".to_owned());
-    assert_eq!((case.verdict(), case.failed_writes), (Verdict::NotEnded, 3));
+    assert_eq!((case.verdict(), case.failed_requests), (Verdict::NotEnded, 3));
 }
 
 proptest! {
