@@ -49,7 +49,19 @@ fn synced(device: &Path) -> Result<File, TargetError> {
 /// # Errors
 /// When the device cannot be opened or flushed.
 pub fn flush_device(device: &Path) -> Result<(), TargetError> {
-    let file = synced(device)?;
+    flush_buffers(&synced(device)?, device)
+}
+
+/// Throws away what the page cache holds of a block device that nobody has written to; the device
+/// is asked for nothing.
+///
+/// # Errors
+/// When the device cannot be opened or flushed.
+pub fn forget_device(device: &Path) -> Result<(), TargetError> {
+    flush_buffers(&open_read(device)?, device)
+}
+
+fn flush_buffers(file: &File, device: &Path) -> Result<(), TargetError> {
     // SAFETY: BLKFLSBUF takes no argument and touches no memory of ours.
     if unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF) } < 0 {
         return Err(TargetError::io("BLKFLSBUF", device, io::Error::last_os_error()));

@@ -17,6 +17,7 @@ pub mod kernel;
 pub mod medium_error_run;
 pub mod native;
 mod native_crash;
+mod open_file;
 mod owned_dir;
 #[doc(hidden)]
 pub mod parsers;

@@ -21,7 +21,7 @@ use fsarena_model::spec::TargetSpec;
 use fsarena_process::partner::Partner;
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::packed::UnpackError;
-use fsarena_vdisk::{SECTOR_BYTES, WriteLog};
+use fsarena_vdisk::WriteLog;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
@@ -38,8 +38,6 @@ const PREPARATION_LIMIT: Duration = Duration::from_secs(600);
 const STATE_LIMIT: Duration = Duration::from_secs(120);
 /// States that are looked at at one time: more than processors, because a mount mostly waits.
 const LANES: usize = 4;
-/// Of the contents of the log, which the process of each has in locked memory.
-const LOGS_BYTES_MOST: u64 = 1 << 30;
 /// So long a run waits for a machine on which requests are answered in time.
 const QUIET_LIMIT: Duration = Duration::from_secs(120);
 /// A disk whose fastest answer is faster than this is served by no machine, however quiet: one and
@@ -182,14 +180,13 @@ pub(crate) fn check(
     fs::create_dir(&states_dir).map_err(io_of("a directory for crash states"))?;
     let to_serve: Vec<StateToServe<'_>> =
         states.iter().map(|one| (one.state, one.recovery)).collect();
-    write_states(&states_dir, log, &to_serve).map_err(io_of("crash states"))?;
+    let written = write_states(&states_dir, log, &to_serve);
+    let _in_memory = written.map_err(io_of("crash states"))?;
     let looks = Looks { how, scratch: &scratch, states_dir: &states_dir, states };
     // The time of a recovery is taken where nothing else is looked at.
     let (timed, others): (Vec<usize>, Vec<usize>) =
         (0..states.len()).partition(|number| states[*number].is_timed);
-    let written = log.entries().iter().filter(|entry| entry.kind.is_write());
-    let bytes = written.map(|entry| entry.sectors * SECTOR_BYTES).sum();
-    let lanes = if is_side_by_side(&how.fs.name) { lanes_for(others.len(), bytes) } else { 1 };
+    let lanes = if is_side_by_side(&how.fs.name) { LANES.min(others.len()) } else { 1 };
     let mut all = looks.at(&timed, 1, stop)?;
     let beside_others = looks.at(&others, lanes, stop)?;
     // What was looked at at the same time is ruled out.
@@ -201,12 +198,6 @@ pub(crate) fn check(
     all.extend(looks.at(&doubtful, 1, stop)?);
     all.sort_by_key(|(number, _)| *number);
     Ok(all.into_iter().map(|(_, checked)| checked).collect())
-}
-
-/// So many of these states at one time, of a log with so many bytes.
-fn lanes_for(states: usize, log_bytes: u64) -> usize {
-    let room = usize::try_from(LOGS_BYTES_MOST / log_bytes.max(1)).unwrap_or(LANES);
-    LANES.min(states).min(room.max(1))
 }
 
 /// Looks at the states of a directory.
@@ -431,17 +422,5 @@ impl Mounter {
 impl Drop for Mounter {
     fn drop(&mut self) {
         self.partner.end(END_LIMIT);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_lanes_as_there_is_memory_for_logs_and_one_at_least() {
-        assert_eq!([0, 1, 9].map(|states| lanes_for(states, 50 << 20)), [0, 1, LANES]);
-        assert_eq!([300 << 20, 700 << 20, 5 << 30].map(|bytes| lanes_for(9, bytes)), [3, 1, 1]);
-        assert_eq!(lanes_for(9, 0), LANES);
     }
 }

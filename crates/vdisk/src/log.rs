@@ -10,7 +10,7 @@ pub(crate) use index::BLOCK_SECTORS;
 use crate::request::{Completion, Op, Outcome, Request, SECTOR_BYTES};
 use index::Index;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -210,6 +210,21 @@ impl WriteLog {
         self.bytes.write(entry.data_at, data)?;
         self.take(entry, entry.data_at + data.len() as u64);
         Ok(())
+    }
+
+    /// Writes it to an empty file, from which it can be [opened](Self::open).
+    ///
+    /// # Errors
+    /// Of the files.
+    pub fn copy_to(&self, file: &mut File) -> io::Result<()> {
+        match &self.bytes {
+            LogBytes::Memory(bytes) => file.write_all(bytes),
+            LogBytes::File(own) => {
+                let mut own = own.try_clone()?;
+                own.seek(SeekFrom::Start(0))?;
+                io::copy(&mut own.take(self.end), file).map(drop)
+            }
+        }
     }
 
     /// Reads from the data of a write, from a sector of it.

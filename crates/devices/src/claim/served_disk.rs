@@ -140,7 +140,7 @@ impl NativeDisk {
         // Nothing of the state before is in the page cache, nor what somebody has read meanwhile.
         cache::flush_device(&self.device)?;
         served::state(&self.told.socket, number, is_logged)?;
-        cache::flush_device(&self.device)
+        cache::forget_device(&self.device)
     }
 
     /// Writes its log to a new file, packed.

@@ -1,15 +1,19 @@
-//! Crash states in a directory, by which who looks at them hands them to the process that serves
-//! them: the write log, packed (`log`), what they are (`states.json`), and what recovery wrote
-//! before a second power cut (`recovery-NUMBER`, packed).
+//! Crash states in a directory, by which who looks at them hands them to the processes that serve
+//! them: the write log, which is once in memory for all of them (`log`, a link to it), what they
+//! are (`states.json`), and what recovery wrote before a second power cut (`recovery-NUMBER`,
+//! packed).
 
 use super::NativeError;
 use crate::crash_check::contents;
+use crate::open_file::path_of_open;
 use fsarena_safety::packed::{UnpackError, pack, unpack};
 use fsarena_safety::state::CrashState;
 use fsarena_vdisk::{Discarded, Store, View, WriteLog};
+use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 const LOG: &str = "log";
@@ -25,6 +29,11 @@ struct StateEntry {
 /// A state, and what recovery wrote over it with the power cut in that.
 pub type StateToServe<'s> = (&'s CrashState, Option<(&'s WriteLog, &'s CrashState)>);
 
+/// The log of the states of a directory, which are there as long as it is.
+pub(crate) struct LogInMemory {
+    _file: File,
+}
+
 /// Writes them into an empty directory.
 ///
 /// # Errors
@@ -33,8 +42,10 @@ pub(crate) fn write_states(
     dir: &Path,
     log: &WriteLog,
     states: &[StateToServe<'_>],
-) -> io::Result<()> {
-    write_log(&dir.join(LOG), log)?;
+) -> io::Result<LogInMemory> {
+    let mut in_memory = File::from(memfd_create("fsarena-write-log", MemfdFlags::CLOEXEC)?);
+    log.copy_to(&mut in_memory)?;
+    symlink(path_of_open(&in_memory)?, dir.join(LOG))?;
     for (number, (_, recovery)) in states.iter().enumerate() {
         if let Some((log, _)) = recovery {
             write_log(&recovery_path(dir, number), log)?;
@@ -47,7 +58,8 @@ pub(crate) fn write_states(
     let entries: Vec<StateEntry> = states.iter().map(entry).collect();
     let mut file = BufWriter::new(File::create_new(dir.join(STATES))?);
     serde_json::to_writer(&mut file, &entries)?;
-    file.flush()
+    file.flush()?;
+    Ok(LogInMemory { _file: in_memory })
 }
 
 fn recovery_path(dir: &Path, number: usize) -> PathBuf {
@@ -82,7 +94,8 @@ pub(super) struct States {
 
 impl States {
     pub(super) fn read(dir: &Path, size_bytes: u64) -> Result<Self, NativeError> {
-        let log = read_log(&dir.join(LOG)).map_err(|error| NativeError::Told(error.to_string()))?;
+        let log = WriteLog::open(&dir.join(LOG));
+        let log = log.map_err(|error| NativeError::Told(error.to_string()))?;
         let file = File::open(dir.join(STATES)).map_err(NativeError::io("crash states"))?;
         let entries = serde_json::from_reader(BufReader::new(file));
         let entries = entries.map_err(|error| NativeError::Told(error.to_string()))?;
@@ -133,8 +146,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (log, recovery) = (log_of(7, 3), log_of(9, 4));
         let (state, cut) = (one_state(&log), one_state(&recovery));
-        write_states(dir.path(), &log, &[(&state, None), (&state, Some((&recovery, &cut)))])
-            .unwrap();
+        let both = [(&state, None), (&state, Some((&recovery, &cut)))];
+        let in_memory = write_states(dir.path(), &log, &both).unwrap();
         let states = States::read(dir.path(), 1 << 20).unwrap();
         let mut got = [0; 2 * SECTOR_BYTES as usize];
         states.view(0).unwrap().read(3, &mut got).unwrap();
@@ -144,5 +157,7 @@ mod tests {
         assert!(states.view(2).is_err());
         // It is never written over what is there.
         assert!(write_states(dir.path(), &log, &[]).is_err());
+        drop(in_memory);
+        assert!(States::read(dir.path(), 1 << 20).is_err());
     }
 }

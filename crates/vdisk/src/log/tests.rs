@@ -95,6 +95,12 @@ fn a_lost_flush_covers_nothing_and_is_so_in_the_bytes() {
         let mut data = [0; 512];
         log.data(&log.entries()[0], 0, &mut data).unwrap();
         assert_eq!(data, [1; 512]);
+        let copied = dir.path().join("copied");
+        log.copy_to(&mut File::create(&copied).unwrap()).unwrap();
+        let copied = WriteLog::open(&copied).unwrap();
+        assert_eq!(copied.entries(), log.entries());
+        let LogBytes::File(bytes) = &copied.bytes else { panic!("in a file") };
+        assert_eq!(bytes.metadata().unwrap().len(), log.end);
     }
     let read = WriteLog::open(&path).unwrap();
     assert_eq!(read.entries()[2].kind, EntryKind::FlushLost);
