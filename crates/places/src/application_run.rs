@@ -4,7 +4,9 @@
 //! As with the workloads of `crash_run`, no state sees what the check of another one has written.
 
 use crate::crash_check::is_doubtful;
-use crate::crash_run::{CrashRunError, STATE_LIMIT, look_at_states, not_survived, only, run_task};
+use crate::crash_run::{
+    CrashRunError, limit_of_each, look_at_states, not_survived, only, run_task,
+};
 use crate::disk::{DiskOrder, disk_of_states};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::{GroupCheck, Looked, in_groups};
@@ -158,7 +160,8 @@ impl Checker<'_> {
         let later = later.iter().map(|state| Ok(view(base, log, state)));
         let mut disk = disk_of_states(view(base, log, first), Box::new(later), (base, log));
         // A check that spins takes no virtual time, and is ended by the host.
-        let limit = STATE_LIMIT + Duration::from_secs(order.application.check_limit_s);
+        let check_limit = Duration::from_secs(order.application.check_limit_s);
+        let limit = limit_of_each(order.options, states.len()) + check_limit;
         let options = GuestOptions { limit, clears_memory: false, ..order.options() };
         look_at_states(&options, order.program, &task, &mut [&mut *disk], self.stop)
     }

@@ -12,7 +12,7 @@ use crate::guest::{Guest, GuestError, GuestOptions, LookRun, Program, Record, Ta
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::{DISKS_MOST, GroupCheck, Looked, in_groups};
 use fsarena_devices::TargetError;
-use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, WorkRecord};
+use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, NOT_HANDED_ON, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::hunt::{Hunt, HuntBounds, hunt};
@@ -31,8 +31,8 @@ use std::time::{Duration, Instant};
 /// times as long as where requests are done at once. Natively they are looked at alone.
 pub const TIMED_STATES: usize = 16;
 
-/// Real time that a guest has for a state: its mounts, its check, its repair.
-pub(crate) const STATE_LIMIT: Duration = Duration::from_secs(240);
+/// Real time that a guest of several states has for each: its mounts, its check, its repair.
+const STATE_LIMIT: Duration = Duration::from_secs(240);
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -170,6 +170,7 @@ impl CrashRunError {
     fn is_of_machine(&self) -> bool {
         match self {
             Self::Disk(_) => true,
+            Self::Guest(GuestError::Failed(why)) if why.starts_with(NOT_HANDED_ON) => true,
             Self::Guest(error) => error.is_of_machine(),
             Self::Native(_) | Self::Record(_) | Self::Missing { .. } | Self::Unseen => false,
         }
@@ -460,7 +461,7 @@ impl Checker<'_> {
         disks.extend(own_disks.iter_mut().map(OwnDisk::as_disk));
         let options = GuestOptions {
             seed: self.seed,
-            limit: STATE_LIMIT,
+            limit: limit_of_each(self.options, states.len()),
             clears_memory: states.iter().any(|one| one.is_logged),
             ..self.options.clone()
         };
@@ -541,6 +542,12 @@ impl Checker<'_> {
         checked.sort_unstable_by_key(|(place, _)| *place);
         Ok(checked.into_iter().map(|(_, checked)| checked).collect())
     }
+}
+
+/// Real time for each state. One that is looked at alone has all that its guest may take: what
+/// comes of it is what is found.
+pub(crate) fn limit_of_each(options: &GuestOptions, states: usize) -> Duration {
+    if states == 1 { options.limit.max(STATE_LIMIT) } else { STATE_LIMIT }
 }
 
 /// What was seen in the only state of a guest; what `not_survived` makes of its error where it did
@@ -655,6 +662,24 @@ fn first_entries(log: &WriteLog, count: u32) -> std::io::Result<WriteLog> {
 mod tests {
     use super::*;
     use fsarena_safety::state::{Sampling, Survivors};
+
+    #[test]
+    fn what_could_not_be_handed_on_says_nothing_of_a_state() {
+        let failed = |why: &str| CrashRunError::from(GuestError::Failed(why.to_owned()));
+        assert!(failed("what was seen: No space left on device (os error 28)").is_of_no_state());
+        assert!(!failed("/dev/vdisk0: Input/output error (os error 5)").is_of_no_state());
+    }
+
+    #[test]
+    fn a_state_alone_has_all_the_time_of_its_guest() {
+        let options = GuestOptions { limit: STATE_LIMIT * 5, ..GuestOptions::new(Path::new("")) };
+        assert_eq!(
+            [1, 2].map(|states| limit_of_each(&options, states)),
+            [STATE_LIMIT * 5, STATE_LIMIT]
+        );
+        let short = GuestOptions { limit: Duration::from_secs(1), ..options };
+        assert_eq!(limit_of_each(&short, 1), STATE_LIMIT);
+    }
 
     #[test]
     fn some_states_are_timed_whatever_their_order() {

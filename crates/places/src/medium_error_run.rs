@@ -93,10 +93,14 @@ pub fn medium_error_run(
     let cases = in_groups_of(1, &drawn, order.guests_at_once, &|requests: &[FailingRequest]| {
         requests.iter().map(|request| order.case(*request, stop)).collect()
     })?;
-    let is_whole_without = match drawn.first() {
-        Some(request) => order.judged(*request, &none, &work, &log, stop)?.lost.is_empty(),
-        None => true,
-    };
+    // As after writes that fail, and as after flushes.
+    let is_flush = |request: &&FailingRequest| request.kind == RequestKind::Flush;
+    let of_write = drawn.iter().find(|request| !is_flush(request));
+    let mut is_whole_without = true;
+    for request in of_write.into_iter().chain(drawn.iter().find(is_flush)) {
+        let judged = order.judged(*request, &none, &work, &log, stop)?;
+        is_whole_without &= judged.lost.is_empty();
+    }
     Ok(MediumErrorRun { work, is_whole_without, cases })
 }
 

@@ -5,7 +5,9 @@
 //! log, and is looked at in another guest, as in [`crash_run`](crate::crash_run).
 
 use crate::crash_check::is_doubtful;
-use crate::crash_run::{CrashRunError, STATE_LIMIT, look_at_states, not_survived, only, run_task};
+use crate::crash_run::{
+    CrashRunError, limit_of_each, look_at_states, not_survived, only, run_task,
+};
 use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::{GroupCheck, Looked, STATES_MOST};
@@ -310,7 +312,8 @@ impl Host<'_> {
         });
         let mut disks: Vec<_> = disks.collect();
         let mut disks: Vec<&mut dyn Disk> = disks.iter_mut().map(|disk| &mut **disk as _).collect();
-        let options = GuestOptions { limit: STATE_LIMIT, clears_memory: false, ..self.options() };
+        let limit = limit_of_each(self.order.options, group.len());
+        let options = GuestOptions { limit, clears_memory: false, ..self.options() };
         look_at_states(&options, self.order.program, &task, &mut disks, self.stop)
     }
 }

@@ -119,13 +119,13 @@ impl<S, T, E> GroupCheck<'_, S, T, E> {
         let mut all = Vec::with_capacity(states.len());
         while let Some(left) = states.get(all.len()..).filter(|left| !left.is_empty()) {
             let Looked { mut seen, end } = (self.together)(left);
-            seen.truncate(left.len());
-            let count = seen.len();
             let is_broken = match end {
                 Err(error) if (self.is_other)(&error) => return Err(error),
                 Err(_) => true,
-                Ok(()) => count < left.len(),
+                Ok(()) => seen.len() != left.len(),
             };
+            seen.truncate(left.len());
+            let count = seen.len();
             // What other states of the guest may have done is ruled out.
             for (at, (state, seen)) in left.iter().zip(&mut seen).enumerate() {
                 let may_have_broken_it = is_broken && at + 1 == count;

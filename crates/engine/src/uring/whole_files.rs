@@ -100,7 +100,8 @@ impl WholeFileReader {
             if reads.is_empty() {
                 break;
             }
-            let completed = self.complete(&reads).inspect_err(|_| {
+            let mut completed = Vec::with_capacity(reads.len());
+            self.complete(&reads, &mut completed).inspect_err(|_| {
                 leak(std::mem::take(&mut self.pieces));
                 files.iter().filter_map(|file| file.fd()).for_each(close);
             })?;
@@ -162,8 +163,13 @@ impl WholeFileReader {
             opcode::OpenAt::new(types::Fd(dir.as_raw_fd()), path.as_ptr()).flags(flags).build()
         };
         let opens: Vec<(usize, Entry)> = paths.iter().map(open).enumerate().collect();
-        // Names are in use until all have completed.
-        let opened = self.complete(&opens).inspect_err(|_| paths.into_iter().for_each(leak))?;
+        let mut opened = Vec::with_capacity(opens.len());
+        if let Err(errno) = self.complete(&opens, &mut opened) {
+            // Names are in use until all have completed.
+            paths.into_iter().for_each(leak);
+            opened.into_iter().filter_map(|(_, result)| result.ok()).for_each(close);
+            return Err(errno);
+        }
         let mut files = vec![Err(Errno::IO); opens.len()];
         for (file, result) in opened {
             files[file] = result;
@@ -174,7 +180,7 @@ impl WholeFileReader {
     fn close(&mut self, files: impl Iterator<Item = i32>) -> Result<(), Errno> {
         let entry = |fd: i32| opcode::Close::new(types::Fd(fd)).build();
         let closes: Vec<(usize, Entry)> = files.map(entry).enumerate().collect();
-        self.complete(&closes).map(drop)
+        self.complete(&closes, &mut Vec::new())
     }
 
     /// The next piece of each file that has not ended.
@@ -191,9 +197,13 @@ impl WholeFileReader {
         reads
     }
 
-    /// Carries out one entry of each of these files, a batch at most, and gives their results in
-    /// the order in which they came.
-    fn complete(&mut self, entries: &[(usize, Entry)]) -> Result<Vec<Completed>, Errno> {
+    /// Carries out one entry of each of these files, a batch at most; `results` are in the order in
+    /// which they came, on an error those that had come.
+    fn complete(
+        &mut self,
+        entries: &[(usize, Entry)],
+        results: &mut Vec<Completed>,
+    ) -> Result<(), Errno> {
         for (file, entry) in entries {
             let entry = entry.clone().user_data(*file as u64);
             // SAFETY: paths and pieces are in memory that does not move until all have completed;
@@ -201,7 +211,6 @@ impl WholeFileReader {
             let pushed = unsafe { self.ring.submission().push(&entry) };
             pushed.map_err(|_| Errno::OVERFLOW)?;
         }
-        let mut results = Vec::with_capacity(entries.len());
         while results.len() < entries.len() {
             match self.ring.submit_and_wait(entries.len() - results.len()) {
                 Ok(_) => {}
@@ -215,7 +224,7 @@ impl WholeFileReader {
                 (file, if result < 0 { Err(Errno::from_raw_os_error(-result)) } else { Ok(result) })
             }));
         }
-        Ok(results)
+        Ok(())
     }
 }
 

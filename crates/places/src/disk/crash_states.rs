@@ -15,6 +15,9 @@ use std::io;
 const QUEUE_DEPTH: u32 = 32;
 /// What all states of a disk together have: it is in memory, once for each such disk at one time.
 const MAPPED_BYTES_MOST: u64 = 512 << 20;
+/// A disk up to this size is mapped: its guest has 2 MiB of memory for each TiB, to know what was
+/// written, and up to 32 disks.
+const MAPPED_DISK_BYTES_MOST: u64 = 1 << 40;
 /// The kernel counts mappings that may be written as memory that is taken.
 const STRICT_OVERCOMMIT: &str = "2";
 
@@ -35,7 +38,8 @@ pub fn disk_of_states<'a>(
     later: Views<'a>,
     (store, log): (&Store, &WriteLog),
 ) -> Box<dyn Disk + 'a> {
-    let can_map = log.touched_bytes() <= MAPPED_BYTES_MOST && can_map();
+    let is_small = store.size_bytes() <= MAPPED_DISK_BYTES_MOST;
+    let can_map = is_small && log.touched_bytes() <= MAPPED_BYTES_MOST && can_map();
     // Where there is no memory for the contents, it is asked as well.
     match can_map.then(|| contents_of(&first, store).ok()).flatten() {
         Some((file, contents)) => Box::new(MappedDisk { view: first, later, file, contents }),
@@ -205,6 +209,11 @@ mod tests {
         };
         (0..16).for_each(|part| write(&mut log, part * (32 << 11)));
         assert!(is_mapped(&log));
+        let large = Store::in_memory(MAPPED_DISK_BYTES_MOST + 512, Discarded::Zeros);
+        let first = View::prefix(&large, &log, 0);
+        let of_large = disk_of_states(first, Box::new(std::iter::empty()), (&large, &log));
+        assert!(of_large.mapped().is_none());
+        drop(of_large);
         write(&mut log, 16 * (32 << 11));
         assert!(!is_mapped(&log));
     }

@@ -487,8 +487,8 @@ mod tests {
 
     #[test]
     fn each_look_has_the_whole_limit_and_one_that_does_not_end_is_ended() {
-        let limit = Duration::from_millis(1500);
-        let steady = "for n in 1 2 3 4 5; do sleep 0.5; echo $n >> observations.jsonl; done\n\
+        let limit = Duration::from_secs(4);
+        let steady = "for n in 1 2 3 4 5; do sleep 1; echo $n >> observations.jsonl; done\n\
                       printf '{\"crash\":\"\"}' > record.json";
         let done = look_with(steady, limit, &|| false);
         assert_eq!(done.lines.len(), 5);

@@ -29,7 +29,8 @@ struct StateEntry {
 /// A state, and what recovery wrote over it with the power cut in that.
 pub type StateToServe<'s> = (&'s CrashState, Option<(&'s WriteLog, &'s CrashState)>);
 
-/// The log of the states of a directory, which are there as long as it is.
+/// The log of the states of a directory, which are there as long as it is. All processes that serve
+/// them read it; as other memory it may be swapped out.
 pub(crate) struct LogInMemory {
     _file: File,
 }
