@@ -224,11 +224,14 @@ fn list_dir(
 ) -> Listed {
     let mut listed = Listed::default();
     let mut read = || -> Result<(), Errno> {
-        let own = match opened {
-            Some(_) => None,
-            None => Some(open_dir(root, Path::new(dir_name(within)))?),
+        let own;
+        let dir = match opened {
+            Some(dir) => dir,
+            None => {
+                own = open_dir(root, Path::new(dir_name(within)))?;
+                own.as_fd()
+            }
         };
-        let Some(dir) = opened.or(own.as_ref().map(|dir| dir.as_fd())) else { return Ok(()) };
         let mut entries = RawDir::new(dir, names.spare_capacity_mut());
         while let Some(entry) = entries.next() {
             let entry = entry?;

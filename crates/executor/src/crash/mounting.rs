@@ -8,7 +8,7 @@ use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd::{self, CmdError};
 use fsarena_safety::observation::{FsckResult, Rung};
-use rustix::io::Errno;
+use rustix::io::{Errno, pwrite};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
@@ -16,7 +16,6 @@ use rustix::mount::{
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -226,15 +225,18 @@ pub(super) fn each_contents(
 /// The next contents come into the place of these; nothing may have the disk open, which another
 /// thread of the kernel may still have for a moment.
 fn show_next_contents(next: &File) -> io::Result<()> {
-    for _ in 1..BUSY_TRIES {
-        match next.write_at(b"1", 0) {
-            Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
-                std::thread::sleep(BUSY_PAUSE);
-            }
-            written => return written.map(drop),
+    Ok(until_not_busy(BUSY_TRIES, || pwrite(next, b"1", 0).map(drop))?)
+}
+
+/// Tries so often, with pauses, while it is busy.
+fn until_not_busy(tries: u32, attempt: impl Fn() -> Result<(), Errno>) -> Result<(), Errno> {
+    for _ in 1..tries {
+        match attempt() {
+            Err(Errno::BUSY) => std::thread::sleep(BUSY_PAUSE),
+            done => return done,
         }
     }
-    next.write_at(b"1", 0).map(drop)
+    attempt()
 }
 
 /// A file system on a disk of the guest.
@@ -336,13 +338,7 @@ impl<'a> FileSystemOn<'a> {
     /// processor waits for.
     pub(super) fn unmount(&self, mnt: &Path) -> Result<(), Errno> {
         let tries = if self.is_in_guest { 1 } else { BUSY_TRIES };
-        for _ in 1..tries {
-            match unmount(mnt, UnmountFlags::NOFOLLOW) {
-                Err(Errno::BUSY) => std::thread::sleep(BUSY_PAUSE),
-                done => return done,
-            }
-        }
-        unmount(mnt, UnmountFlags::NOFOLLOW)
+        until_not_busy(tries, || unmount(mnt, UnmountFlags::NOFOLLOW))
     }
 
     /// What its check says of it, and its text; `None`: there is none, or

@@ -39,8 +39,8 @@ pub struct MediumErrorCase {
     pub request: FailingRequest,
     /// Requests that failed; 0: the fault met none, and nothing is said of it.
     pub failed_requests: u64,
-    /// The first of them, which is the one that was drawn, or another one that touches its
-    /// sectors: when it was submitted, and its place.
+    /// The first of them, which is the one that was drawn, another one that touches its sectors, or
+    /// another flush: when it was submitted, and its place.
     pub first_failed: Option<(u64, u64)>,
     pub ops: u32,
     /// What ops were told.
