@@ -52,6 +52,7 @@ pub mod cycle;
 pub mod dataset;
 pub mod device;
 pub mod factor;
+pub mod free;
 pub mod header_rules;
 pub mod host;
 pub mod io;
@@ -81,6 +82,7 @@ pub mod worker;
 /// Work under one name: datasets, phases, and what the executor and the worker say to each other.
 pub mod work {
     pub use crate::dataset::Dataset;
+    pub use crate::free::{Constraints, CountedWork, FreeQuantity};
     pub use crate::io::{Backend, Fsync, Io, Sharing};
     pub use crate::op::Op;
     pub use crate::outcome::OpError;

@@ -2,8 +2,9 @@
 
 use crate::cycle::Cycle;
 use crate::dataset::Dataset;
+use crate::free::{Constraints, CountedWork, FreeQuantity};
 use crate::io::{Io, Sharing};
-use crate::job::{Job, Source};
+use crate::job::{By, Job, Source};
 use crate::op::{Count, Op};
 use crate::parameter::WorkloadLevels;
 use crate::state::{DatasetState, Reached};
@@ -71,22 +72,27 @@ impl Workload {
         self.phases.iter().take(phase).fold(DatasetState::default(), |state, p| p.leaves(state))
     }
 
-    /// Whether the clock decides how many ops phase number `phase` has, by its runtime or by a
-    /// stonewall, its own or that of a phase before it: then lengths and sums of two trials are not
-    /// of the same work.
+    /// What phase number `phase` was told: what it says itself, and whether a stonewall of a phase
+    /// before it has cut the files that it works on.
     #[must_use]
-    pub fn is_cut(&self, phase: usize) -> bool {
-        let runs_by_clock = self.phases.get(phase).is_some_and(|own| own.io.runtime_ns.is_some());
-        runs_by_clock || self.state_before(phase + 1).reached.is_some()
+    pub fn constraints(&self, phase: usize) -> Constraints {
+        let own = self.phases.get(phase).map(Phase::constraints).unwrap_or_default();
+        let is_cut = self.state_before(phase + 1).reached.is_some();
+        Constraints { time_is_set: own.time_is_set || is_cut, ..own }
     }
 
-    /// Timed phases of which each trial has the same work in a time that is not set: where the
-    /// clock decides how many ops there are, two trials are not of the same work, and at a set
-    /// rate a phase takes as long as that rate says.
+    /// What phase number `phase` leaves free.
+    #[must_use]
+    pub fn free(&self, phase: usize) -> FreeQuantity {
+        self.constraints(phase).free()
+    }
+
+    /// Timed phases that leave their time free: each trial has the same work, in a time that is not
+    /// set.
     pub fn phases_of_same_work(&self) -> impl Iterator<Item = &Phase> {
         let all = self.phases.iter().enumerate();
         let is_same = |&(number, phase): &(usize, &Phase)| {
-            phase.timed && phase.io.rate.is_none() && !self.is_cut(number)
+            phase.timed && self.free(number) == FreeQuantity::Time
         };
         all.filter(is_same).map(|(_, phase)| phase)
     }
@@ -109,6 +115,10 @@ pub struct Phase {
     /// How the calls are made.
     #[serde(default, skip_serializing_if = "Io::is_default")]
     pub io: Io,
+    /// What it was told, where `io` does not say so: by the options of a program that does the
+    /// work, or by a phase before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
     /// Real work; with [`Op::Job`] and only with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
@@ -128,6 +138,7 @@ impl Phase {
             bs_bytes,
             timed: true,
             io: Io::default(),
+            constraints: None,
             job: None,
             cycle: None,
         }
@@ -143,6 +154,18 @@ impl Phase {
     #[must_use]
     pub fn of_cycles(name: &str, cycle: Cycle, bs_bytes: u64) -> Self {
         Self { cycle: Some(cycle), ..Self::new(name, Op::Cycle, bs_bytes) }
+    }
+
+    /// What it was told.
+    #[must_use]
+    pub fn constraints(&self) -> Constraints {
+        let by_program = self.job.as_ref().is_some_and(|job| job.by == By::Program);
+        self.constraints.unwrap_or(Constraints {
+            time_is_set: self.io.runtime_ns.is_some() || self.io.stonewall_ns.is_some(),
+            rate_is_set: self.io.rate.is_some(),
+            lacks_latency: by_program,
+            work: if by_program { CountedWork::Uncounted } else { CountedWork::Ops },
+        })
     }
 
     /// Why latencies cannot be kept over time, and what to do; nothing where they can be, or were

@@ -7,6 +7,7 @@ use crate::client::ClientRecord;
 pub use crate::clock::{Clock, Clocks, Drained};
 use crate::cycle::CyclesRecord;
 use crate::device::Conditioning;
+use crate::free::FreeQuantity;
 use crate::host::Host;
 use crate::io::Io;
 use crate::job::Job;
@@ -229,6 +230,9 @@ pub struct PhaseRecord {
     /// Real work, where it was that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
+    /// What it left free; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free: Option<FreeQuantity>,
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
     /// The three clocks.
@@ -335,6 +339,7 @@ impl PhaseRecord {
             bs_bytes: planned.bs_bytes,
             io: planned.io.clone(),
             job: planned.job.clone(),
+            free: Some(planned.constraints().free()),
             started_unix_ns: 0,
             clocks,
             ops: 0,
@@ -393,12 +398,27 @@ impl PhaseRecord {
         self.error.is_none() && (self.clocks.durable_ns.is_some() || not_waited_for)
     }
 
+    /// Start and end of the program that did the work, where they are no part of it.
+    #[must_use]
+    pub fn startup_ns(&self) -> u64 {
+        self.program.as_ref().and_then(|program| program.startup_ns).unwrap_or(0)
+    }
+
+    /// The latency that 99 % of its ops stay below.
+    #[must_use]
+    pub fn p99_ns(&self) -> Option<u64> {
+        let kept = self.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99));
+        kept.or_else(|| self.program.as_ref()?.p99_ns)
+    }
+
     /// The length that is compared, by one of the clocks: of cycles the mean length of those that
     /// are compared ([`CyclesRecord::compared`]), where `drained` is a quiet device; else that of
-    /// the phase.
+    /// the phase, without the start and end of its program.
     #[must_use]
     pub fn ns(&self, clock: Clock) -> Option<u64> {
-        let Some(cycles) = &self.cycles else { return self.clocks.ns(clock) };
+        let Some(cycles) = &self.cycles else {
+            return Some(self.clocks.ns(clock)?.saturating_sub(self.startup_ns()));
+        };
         match (clock, &self.clocks.drained) {
             (Clock::Returned, _) => cycles.mean(|cycle| Some(cycle.work_ns())),
             (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => {

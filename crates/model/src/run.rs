@@ -3,8 +3,9 @@
 pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
+use crate::free::FreeQuantity;
 use crate::host::{Finding, Host};
-use crate::phase::Workload;
+use crate::phase::{Phase, Workload};
 use crate::safety::{CrashSlot, SafetyPlan};
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
@@ -139,6 +140,17 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// Timed phases that leave nothing free, and so get no verdict: of which workload, and number.
+    pub fn phases_without_verdict(&self) -> impl Iterator<Item = (&Workload, &Phase)> {
+        self.workloads.iter().flat_map(|workload| {
+            let phases = workload.phases.iter().enumerate();
+            let is_one = |&(at, phase): &(usize, &Phase)| {
+                phase.timed && workload.free(at) == FreeQuantity::Nothing
+            };
+            phases.filter(is_one).map(move |(_, phase)| (workload, phase))
+        })
+    }
+
     /// Whether a device was watched while another application used it: then nothing was measured,
     /// and nothing can be decided.
     #[must_use]

@@ -2,9 +2,11 @@
 //! in the time of a few hundred whole records.
 
 use crate::clock::Clock;
+use crate::free::FreeQuantity;
 use crate::record::{
     CacheState, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord, Window,
 };
+use crate::verdict::Metric;
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every
@@ -19,6 +21,8 @@ pub const PROCESSOR: [&str; 8] = [
     "cpu.iowait_ns",
     "cpu.steal_ns",
 ];
+/// Bytes of a MiB.
+const MIB: f64 = 1_048_576.0;
 /// Bytes that the device wrote.
 pub const WRITTEN: &str = "device.written_bytes";
 
@@ -45,6 +49,8 @@ pub struct TrialScore {
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhaseScore {
     pub name: String,
+    /// What it left free; absent where an older version stored it.
+    pub free: Option<FreeQuantity>,
     /// Whether it ran to its end.
     pub is_complete: bool,
     /// The calls came back.
@@ -69,6 +75,8 @@ pub struct PhaseScore {
     pub p99_ns: Option<u64>,
     /// Ops that were completed; absent where an older version stored it.
     pub ops: Option<u64>,
+    /// Bytes that the calls moved; absent where an older version stored it.
+    pub asked_bytes: Option<u64>,
     /// What the machine was like meanwhile.
     pub covariates: Covariates,
 }
@@ -157,12 +165,57 @@ impl From<&MemoryRecord> for MemoryKind {
     }
 }
 
+impl From<&PhaseRecord> for PhaseScore {
+    fn from(phase: &PhaseRecord) -> Self {
+        let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::from_counters(
+            PROCESSOR.map(|name| phase.counter(Window::Durable, name)),
+        );
+        Self {
+            name: phase.name.clone(),
+            free: phase.free,
+            is_complete: phase.is_complete(),
+            returned_ns: phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns),
+            durable_ns: phase.ns(Clock::Durable),
+            drained_ns: phase.ns(Clock::Drained),
+            cache: phase.cache.state,
+            memory: MemoryKind::from(&phase.memory),
+            cpu_ns,
+            machine_ns,
+            steal_ns,
+            written_bytes: phase.counter(Window::Unmounted, WRITTEN),
+            p99_ns: phase.p99_ns(),
+            ops: Some(phase.compared_ops()),
+            asked_bytes: Some(phase.compared_asked_bytes()),
+            covariates: Covariates::from_phase(phase),
+        }
+    }
+}
+
 impl PhaseScore {
-    /// The length of an op by one of the clocks, ns.
+    /// Its value of a metric, in the metric's base unit; lengths are up to `clock`.
     #[must_use]
-    pub fn per_op_ns(&self, clock: Clock) -> Option<f64> {
+    pub fn value(&self, metric: Metric, clock: Clock) -> Option<f64> {
+        let read = match metric {
+            Metric::PerOp => return self.per_op_ns(clock),
+            Metric::PerMib => return self.per_mib_ns(clock),
+            Metric::Time => self.clock_ns(clock)?,
+            Metric::Cpu => self.cpu_ns?,
+            Metric::Written => self.written_bytes?,
+            Metric::P99 => self.p99_ns?,
+        };
+        Some(read as f64)
+    }
+
+    /// The length of an op by one of the clocks, ns.
+    fn per_op_ns(&self, clock: Clock) -> Option<f64> {
         let ops = self.ops.filter(|ops| *ops > 0)?;
         Some(self.clock_ns(clock)? as f64 / ops as f64)
+    }
+
+    /// The length of a MiB by one of the clocks, ns.
+    fn per_mib_ns(&self, clock: Clock) -> Option<f64> {
+        let bytes = self.asked_bytes.filter(|bytes| *bytes > 0)?;
+        Some(self.clock_ns(clock)? as f64 / (bytes as f64 / MIB))
     }
 
     /// The length by one of the clocks.
@@ -204,27 +257,6 @@ impl TrialScore {
     /// The numbers of a record.
     #[must_use]
     pub fn from_record(record: &TrialRecord) -> Self {
-        let phases = record.phases.iter().map(|phase| {
-            let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::from_counters(
-                PROCESSOR.map(|name| phase.counter(Window::Durable, name)),
-            );
-            PhaseScore {
-                name: phase.name.clone(),
-                is_complete: phase.is_complete(),
-                returned_ns: phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns),
-                durable_ns: phase.ns(Clock::Durable),
-                drained_ns: phase.ns(Clock::Drained),
-                cache: phase.cache.state,
-                memory: MemoryKind::from(&phase.memory),
-                cpu_ns,
-                machine_ns,
-                steal_ns,
-                written_bytes: phase.counter(Window::Unmounted, WRITTEN),
-                p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
-                ops: Some(phase.compared_ops()),
-                covariates: Covariates::from_phase(phase),
-            }
-        });
         Self {
             sequence: record.key.sequence,
             started_unix_ns: record.started_unix_ns,
@@ -232,7 +264,7 @@ impl TrialScore {
             is_interrupted: record.outcome == Outcome::Interrupted,
             time_base: record.time_base,
             has_bad_contents: record.has_bad_contents(),
-            phases: phases.collect(),
+            phases: record.phases.iter().map(PhaseScore::from).collect(),
         }
     }
 }

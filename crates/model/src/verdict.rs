@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the method. Whatever can change a verdict of a stored RUN is a new version; the
 /// program knows the present one alone, and a RUN keeps the number that it was planned by.
-pub const METHOD_VERSION: u32 = 2;
+pub const METHOD_VERSION: u32 = 3;
 
 /// The margin where nothing else is said: SAME means within a factor of 1.05 either way.
 pub const DEFAULT_MARGIN: f64 = 0.05;
@@ -158,17 +158,32 @@ pub enum Metric {
     /// Length of the phase by the question's clock ÷ its ops: where a stonewall decides how many
     /// ops there are.
     PerOp,
+    /// Length of the phase by the question's clock ÷ the MiB that it moved: where the time is set
+    /// and bytes are counted, or a program reports bytes per time alone.
+    PerMib,
 }
 
 names!(Metric.name {
     Time = "time", Cpu = "cpu", Written = "written", P99 = "p99", PerOp = "per-op",
+    PerMib = "per-mib",
 });
 
 impl Metric {
+    /// The clock that it goes up to, where lengths go up to `compared`.
+    #[must_use]
+    pub fn clock(self, compared: Clock) -> Clock {
+        match self {
+            Self::Time | Self::PerOp | Self::PerMib => compared,
+            Self::Cpu => Clock::Durable,
+            Self::Written => Clock::Drained,
+            Self::P99 => Clock::Returned,
+        }
+    }
+
     /// Whether it is how long the work of a phase takes.
     #[must_use]
     pub fn is_length(self) -> bool {
-        matches!(self, Self::Time | Self::PerOp)
+        matches!(self, Self::Time | Self::PerOp | Self::PerMib)
     }
 
     /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
@@ -181,7 +196,7 @@ impl Metric {
             // A bucket of the histogram is up to 1 ÷ 64 of its lower end wide.
             Self::P99 => (value / 64.0).max(100.0),
             // The clock is read once a phase, which a stonewall makes far longer than 100 ms.
-            Self::PerOp => value * 1e-6,
+            Self::PerOp | Self::PerMib => value * 1e-6,
             Self::Cpu => 10_000_000.0,
             Self::Written => 512.0,
         }

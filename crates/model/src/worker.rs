@@ -380,6 +380,13 @@ pub struct ProgramReport {
     pub argv: Vec<String>,
     /// Length of the work by its own clock, without its start and end.
     pub own_ns: Option<u64>,
+    /// What of `returned` is its own start and end, and no work of the phase: no length that is
+    /// compared has it. Absent where it is not known, or a part of the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_ns: Option<u64>,
+    /// The latency that 99 % of its ops stay below, where it keeps no histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
     /// Further figures of its own, by name.
     pub figures: std::collections::BTreeMap<String, String>,
 }

@@ -4,6 +4,7 @@ use crate::artifacts::stage_bytes;
 use fsarena_corpus::Description;
 use fsarena_foreign::fio::JobFile;
 use fsarena_model::cycle::Load;
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::io::Backend;
 use fsarena_model::job::{By, Origin, Source, SourcePlace};
 use fsarena_model::outcome::Notice;
@@ -28,6 +29,19 @@ pub fn notices(workload: &Workload, scale: f64) -> Vec<Notice> {
         let remedy = "use backend = \"sync\" to measure file systems";
         notices.push(Notice::new("null-backend", text, Some(remedy)));
     }
+    let nothing_free =
+        workload.phases.iter().enumerate().filter(|&(number, phase)| {
+            phase.timed && workload.free(number) == FreeQuantity::Nothing
+        });
+    notices.extend(nothing_free.map(|(_, phase)| {
+        let text = format!(
+            "workload {:?}: {} leaves nothing free that fsarena could compare (its rate or its time \
+             is set, and no latency or amount of work is known): it gets no verdict",
+            workload.name, phase.name
+        );
+        let remedy = "leave the rate open, or let the program keep latencies";
+        Notice::new("nothing-free", text, Some(remedy))
+    }));
     let jobs = workload.fio.as_deref().map(|text| JobFile::parse(text, &workload.name));
     if let Some(Ok(jobs)) = jobs {
         notices.extend(jobs.notices());

@@ -7,13 +7,13 @@
 use crate::error::{At, PlanError, Span};
 use crate::words::word;
 use fsarena_model::clock::Clock;
-use fsarena_model::job::By;
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::verdict::{Metric, Question};
 
 const EXAMPLE: &str = "write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, \
-                       and :cpu, :written, :p99, :per-op or :time:returned may \
-                       follow";
+                       and :cpu, :written, :p99, :per-op, :per-mib or \
+                       :time:returned may follow";
 /// Names of questions that an error lists at most.
 const LISTED: usize = 12;
 
@@ -53,34 +53,55 @@ pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern,
     Ok(QuestionPattern { workload, phase, metric, clock, text: text.to_owned() })
 }
 
-/// The clock that a metric goes up to, where the time goes up to `compare`.
-fn clock_of(metric: Metric, compare: Clock) -> Clock {
-    match metric {
-        Metric::Time | Metric::PerOp => compare,
-        Metric::Cpu => Clock::Durable,
-        Metric::Written => Clock::Drained,
-        Metric::P99 => Clock::Returned,
-    }
-}
-
-/// Whether phase number `at` has such a figure: a program that does the work has no ops of its own
-/// to time, how long a phase takes whose ops come at a set rate says nothing of the file system,
-/// and where the clock decides how many ops there are, sums over them are not of the same work.
+/// Whether phase number `at` has such a figure: of lengths the one that it leaves free, sums over
+/// the same work where it has that, and latencies where they are known.
 fn has(metric: Metric, work: &Workload, at: usize) -> bool {
-    let phase = &work.phases[at];
-    let by_program = phase.job.as_ref().is_some_and(|job| job.by == By::Program);
+    let constraints = work.constraints(at);
     match metric {
-        Metric::P99 => !by_program,
-        Metric::Time => phase.io.rate.is_none() && !work.is_cut(at),
-        Metric::PerOp => phase.io.rate.is_none() && work.is_cut(at),
-        Metric::Cpu | Metric::Written => !work.is_cut(at),
+        Metric::P99 => !constraints.lacks_latency,
+        Metric::Time | Metric::PerOp | Metric::PerMib => {
+            constraints.free().metric() == Some(metric)
+        }
+        Metric::Cpu | Metric::Written => constraints.has_same_work(),
     }
 }
 
-/// What is asked of phase number `at` where nothing is said.
-fn usual(work: &Workload, at: usize) -> Metric {
-    let metrics = [Metric::Time, Metric::PerOp];
-    metrics.into_iter().find(|metric| has(*metric, work, at)).unwrap_or(Metric::P99)
+/// What is asked of phase number `at` where nothing is said; nothing where it leaves nothing free.
+fn usual(work: &Workload, at: usize) -> Option<Metric> {
+    work.free(at).metric()
+}
+
+/// Why phase number `at` of a workload has no such figure, and what to do.
+fn why_not(metric: Metric, work: &Workload, at: usize) -> (&'static str, &'static str) {
+    let constraints = work.constraints(at);
+    match (metric, constraints.free()) {
+        (_, FreeQuantity::Nothing) if metric.is_length() => (
+            "it leaves nothing free that can be compared: its time or rate is set, and its work or \
+             latency is not known",
+            "leave the time and the rate open, or let latencies be kept",
+        ),
+        (Metric::Time, FreeQuantity::Latency) => {
+            ("its ops come at a set rate, and so its time is set", "ask for p99")
+        }
+        (Metric::Time, FreeQuantity::Bytes) => {
+            ("the clock decides how much it moves", "ask for per-mib")
+        }
+        (Metric::Time | Metric::Cpu | Metric::Written, _) => {
+            ("the clock decides how many ops it has", "ask for per-op, or for p99")
+        }
+        (Metric::PerOp | Metric::PerMib, FreeQuantity::Latency) => {
+            ("its ops come at a set rate, and so their time is set", "ask for p99")
+        }
+        (Metric::PerOp, FreeQuantity::Bytes) => ("its ops are not counted", "ask for per-mib"),
+        (Metric::PerMib, FreeQuantity::Ops) => ("its work is counted in ops", "ask for per-op"),
+        (Metric::PerOp | Metric::PerMib, _) => {
+            ("its work is the same in every trial", "ask for the time")
+        }
+        (Metric::P99, _) => (
+            "a program does the work, and its ops are not timed",
+            "ask for the time, or say by = \"engine\"",
+        ),
+    }
 }
 
 /// The questions that `one` means, in the order of workloads and phases.
@@ -124,30 +145,19 @@ pub(crate) fn resolve(
             workload: one.0,
             phase: phase(one).name.clone(),
             metric,
-            clock: asked.clock.unwrap_or(clock_of(metric, compare)),
+            clock: asked.clock.unwrap_or(metric.clock(compare)),
         })
         .collect();
     if questions.is_empty() {
-        let is_cut = named.iter().any(|&(work, at)| workloads[work].is_cut(at));
-        let (why, remedy) = match metric {
-            Metric::PerOp => ("its ops are as many in every trial", "ask for the time"),
-            Metric::Time | Metric::Cpu | Metric::Written if is_cut => {
-                ("the clock decides how many ops it has", "ask for per-op, or for p99")
-            }
-            Metric::Time => ("its ops come at a set rate, and so its time is set", "ask for p99"),
-            _ => (
-                "a program does the work, and its ops are not timed",
-                "ask for the time, or say by = \"engine\"",
-            ),
-        };
+        let (work, at) = named[0];
+        let (why, remedy) = why_not(metric, workloads[work], at);
         return Err(PlanError::new(place, format!("{:?}: {why}", asked.text), remedy));
     }
     Ok(questions)
 }
 
 /// What is asked of `workloads`: everything of `ask`, as written and each once; where it is empty
-/// the time of every timed phase, that of an op where a stonewall decides how many there are, or
-/// the p99 of one whose ops come at a set rate.
+/// what every timed phase leaves free ([`fsarena_model::free`]).
 ///
 /// # Errors
 /// As [`resolve`].
@@ -160,11 +170,10 @@ pub(crate) fn questions(
     if ask.is_empty() {
         for (workload, work) in workloads.iter().enumerate() {
             let timed = work.phases.iter().enumerate().filter(|(_, phase)| phase.timed);
-            all.extend(timed.map(|(at, phase)| Question {
-                workload,
-                phase: phase.name.clone(),
-                metric: usual(work, at),
-                clock: clock_of(usual(work, at), compare),
+            all.extend(timed.filter_map(|(at, phase)| {
+                let metric = usual(work, at)?;
+                let clock = metric.clock(compare);
+                Some(Question { workload, phase: phase.name.clone(), metric, clock })
             }));
         }
     }

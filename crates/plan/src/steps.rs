@@ -82,7 +82,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     }
     steps.extend(prepare_phase(workload).map(|phase| Step::Prepare { phase }));
     let mut unchecked = verify && can_verify(workload);
-    for phase in &workload.phases {
+    for (number, phase) in workload.phases.iter().enumerate() {
         if unchecked && ends_contents(workload, phase) {
             settle(&mut steps, can_chill);
             steps.push(Step::Verify);
@@ -97,7 +97,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         if phase.timed {
             settle(&mut steps, cold);
             cold &= levels.cache.is_cold();
-            steps.push(Step::Measure { phase: phase.clone() });
+            steps.push(Step::Measure { phase: constrained(workload, number) });
         } else {
             steps.push(Step::Prepare { phase: phase.clone() });
         }
@@ -109,6 +109,19 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     }
     steps.push(Step::Teardown);
     steps
+}
+
+/// Phase number `number` with what it was told, where a phase before it had a part in that: an
+/// executor knows one phase at a time.
+fn constrained(workload: &Workload, number: usize) -> Phase {
+    let (phase, constraints) = (workload.phases[number].clone(), workload.constraints(number));
+    Phase {
+        constraints: match constraints == phase.constraints() {
+            true => phase.constraints,
+            false => Some(constraints),
+        },
+        ..phase
+    }
 }
 
 /// The phase of no cycles that makes what the second load of a timed one needs.

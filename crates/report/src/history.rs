@@ -39,7 +39,7 @@ pub fn history_json(history: &History) -> Value {
     for (json, question) in questions.into_iter().flatten().zip(&history.questions) {
         let unit = match question.metric {
             Metric::Written => "bytes",
-            Metric::Time | Metric::Cpu | Metric::P99 | Metric::PerOp => "ns",
+            _ => "ns",
         };
         let series = json["series"].as_array_mut().into_iter().flatten();
         let points = series.flat_map(|one| one["points"].as_array_mut().into_iter().flatten());
@@ -181,7 +181,7 @@ fn place(by: GroupBy, point: &HistoryPoint) -> String {
 /// `SLOWER, takes 1.30 times as long [1.24, 1.37]`.
 fn change_words(metric: Metric, change: &HistoryChange) -> String {
     let (ratio, low, high) = match (change.verdict, metric) {
-        (Verdict::Faster, Metric::Time | Metric::PerOp) => {
+        (Verdict::Faster, metric) if metric.is_length() => {
             (change.ratio.recip(), change.high.recip(), change.low.recip())
         }
         _ => (change.ratio, change.low, change.high),

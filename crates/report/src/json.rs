@@ -201,8 +201,8 @@ pub fn answer_json(answer: &Answer) -> Value {
 /// What stands behind the key of a value in a metric's base unit.
 fn unit(metric: Metric) -> &'static str {
     match metric {
-        Metric::Time | Metric::Cpu | Metric::P99 | Metric::PerOp => "ns",
         Metric::Written => "bytes",
+        _ => "ns",
     }
 }
 

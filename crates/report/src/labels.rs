@@ -4,6 +4,7 @@
 use crate::format::{cache, count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
 use crate::text::clean;
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::units::Bytes;
 use fsarena_study::{
@@ -28,7 +29,9 @@ pub fn phase_title(table: &PhaseTable) -> String {
     let set = &table.dataset;
     let what = match &table.job {
         Some(job) => describe_job(job),
-        None if table.per_op => format!("up to {}", work(table.op, table.order, set)),
+        None if matches!(table.free, FreeQuantity::Ops | FreeQuantity::Bytes) => {
+            format!("up to {}", work(table.op, table.order, set))
+        }
         None => work(table.op, table.order, set),
     };
     let mut text = format!("{} / {}: {what}", table.workload, table.phase);
@@ -107,10 +110,17 @@ fn own_clock(row: &PhaseRow) -> Option<String> {
     let program = row.program.as_ref()?;
     let own = ns(Some(program.own?.median_ns));
     let version = &program.version;
-    Some(format!(
-        "the rate leaves out the start and end of {version}, which worked for {own} by its own \
-         clock; the times do not"
-    ))
+    Some(match program.startup {
+        Some(startup) => format!(
+            "{version} worked for {own} by its own clock; its start and end, {}, are in no time or \
+             rate",
+            ns(Some(startup.median_ns))
+        ),
+        None => format!(
+            "the rate leaves out the start and end of {version}, which worked for {own} by its own \
+             clock; the times do not"
+        ),
+    })
 }
 
 pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> String {

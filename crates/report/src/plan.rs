@@ -7,7 +7,7 @@ use crate::job::describe_source;
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, bold, heading, titled_list, wrap};
-use crate::verdict::text::percent;
+use crate::verdict::text::{percent, without_verdict};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::factor::{self, Factor};
@@ -398,6 +398,7 @@ fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
             1.0 + margin
         ));
     }
+    lines.extend(without_verdict(plan));
     if let Some(budget_ns) = verdict.budget_ns {
         let late = nanos(cost.least_s).filter(|least_ns| pairs > 0 && *least_ns > budget_ns);
         let late = late.map(|least_ns| match verdict.rule {

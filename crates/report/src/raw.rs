@@ -80,7 +80,7 @@ enum In {
 type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Listed; 56] = [
+const VALUES: [Listed; 57] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -140,6 +140,9 @@ const VALUES: [Listed; 56] = [
     ("last_done_ns", In::Tables, |own| own.done().map(|(_, last)| last).into()),
     ("own_clock_ns", In::Tables, |own| {
         own.record.and_then(|record| record.program.as_ref()?.own_ns).into()
+    }),
+    ("startup_ns", In::Tables, |own| {
+        own.record.and_then(|record| record.program.as_ref()?.startup_ns).into()
     }),
 ];
 

@@ -7,13 +7,14 @@ use rusqlite::Connection;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
     include_str!("../migrations/0004_crash_run.sql"),
     include_str!("../migrations/0005_cold_clients.sql"),
     include_str!("../migrations/0006_per_op.sql"),
     include_str!("../migrations/0007_several.sql"),
+    include_str!("../migrations/0008_free_quantity.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 

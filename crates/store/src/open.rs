@@ -15,10 +15,16 @@ use std::time::Duration;
 const READ_6: &str =
     "CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,
     NULL AS canary_after_ns, NULL AS frequency_khz, NULL AS worker_cpu_ns,
-    NULL AS kernel_cpu_ns, 0 AS not_warm, NULL AS ops FROM main.score;";
+    NULL AS kernel_cpu_ns, 0 AS not_warm, NULL AS ops, NULL AS free, NULL AS asked_bytes
+    FROM main.score;";
 
 /// The same of files of version 7 to 10, whose scores have no ops.
-const READ_7_TO_10: &str = "CREATE TEMP VIEW score AS SELECT *, NULL AS ops FROM main.score;";
+const READ_7_TO_10: &str = "CREATE TEMP VIEW score AS SELECT *, NULL AS ops, NULL AS free,
+    NULL AS asked_bytes FROM main.score;";
+
+/// The same of files of version 11 and 12, whose scores do not say what was left free.
+const READ_11_AND_12: &str =
+    "CREATE TEMP VIEW score AS SELECT *, NULL AS free, NULL AS asked_bytes FROM main.score;";
 
 /// The same of files of version 8 or before, which have no crash runs.
 const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
@@ -79,7 +85,11 @@ impl Store {
                 if version < 9 {
                     c.execute_batch(READ_AS_9)?;
                 }
-                c.execute_batch(if version < 7 { READ_6 } else { READ_7_TO_10 })?;
+                c.execute_batch(match version {
+                    ..7 => READ_6,
+                    7..11 => READ_7_TO_10,
+                    11.. => READ_11_AND_12,
+                })?;
                 c.pragma_update(None, "query_only", true)
             })?,
             _ => {}

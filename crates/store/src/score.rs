@@ -6,6 +6,7 @@
 
 use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsigned_if};
 use crate::{RunId, Store, StoreError};
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{CacheState, Drained, TimeBase, TrialRecord, Window};
 use fsarena_model::run::Clock;
 use fsarena_model::score::{
@@ -19,7 +20,8 @@ use rusqlite::{Connection, Row, Transaction, params_from_iter};
 const COLUMNS: &str = "name, failed, returned_ns, durable_ns, drained, drained_ns, cache_state,
     memory, cpu_user_ns, cpu_nice_ns, cpu_system_ns, cpu_irq_ns, cpu_softirq_ns, cpu_idle_ns,
     cpu_iowait_ns, cpu_steal_ns, written_bytes, p99_ns, not_warm, foreign_ns, canary_before_ns,
-    canary_after_ns, frequency_khz, worker_cpu_ns, kernel_cpu_ns, ops";
+    canary_after_ns, frequency_khz, worker_cpu_ns, kernel_cpu_ns, ops, free,
+    asked_bytes";
 
 /// One row a timed phase, with their ids.
 pub(crate) fn insert_scores(
@@ -27,7 +29,7 @@ pub(crate) fn insert_scores(
     trial: i64,
     record: &TrialRecord,
 ) -> rusqlite::Result<Vec<i64>> {
-    let places = ["?"; 28].join(", ");
+    let places = ["?"; 30].join(", ");
     let sql = format!("INSERT INTO score (trial_id, position, {COLUMNS}) VALUES ({places})");
     let mut insert = t.prepare_cached(&sql)?;
     let mut ids = Vec::with_capacity(record.phases.len());
@@ -52,11 +54,12 @@ pub(crate) fn insert_scores(
         let counter = |window, name: &str| int_if(phase.counter(window, name)).into();
         values.extend(PROCESSOR.map(|name| counter(Window::Durable, name)));
         values.push(counter(Window::Unmounted, WRITTEN));
-        let p99_ns = phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99));
-        values.push(int_if(p99_ns).into());
+        values.push(int_if(phase.p99_ns()).into());
         values.push((phase.cache.state == CacheState::NotWarm).into());
         values.extend(Covariates::from_phase(phase).to_columns().map(|value| int_if(value).into()));
         values.push(int(phase.compared_ops()).into());
+        values.push(phase.free.map(|free| free.name().to_owned()).into());
+        values.push(int(phase.compared_asked_bytes()).into());
         insert.execute(params_from_iter(values))?;
         ids.push(t.last_insert_rowid());
     }
@@ -135,6 +138,8 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
     }
     Ok(PhaseScore {
         name: row.get(0)?,
+        // The schema allows no further words.
+        free: row.get_ref(26)?.as_str_or_null()?.and_then(FreeQuantity::named),
         is_complete: !is_cut_short,
         returned_ns: unsigned(row, 2)?,
         durable_ns,
@@ -161,6 +166,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         written_bytes: unsigned_if(row, 16)?,
         p99_ns: unsigned_if(row, 17)?,
         ops: unsigned_if(row, 25)?,
+        asked_bytes: unsigned_if(row, 27)?,
         covariates: Covariates::from_columns(covariates),
     })
 }

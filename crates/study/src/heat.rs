@@ -1,7 +1,7 @@
 //! Ratios of all contenders over all phases to one of them.
 
 use crate::Study;
-use crate::phases::{PhaseRow, PhaseTable};
+use crate::phases::PhaseTable;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_verdict::{PairView, QuestionView, Verdicts};
@@ -34,8 +34,8 @@ pub struct HeatRow {
 /// A cell.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct HeatCell {
-    /// Time ÷ time of the reference: of a verdict's pair where one was asked, else of medians;
-    /// absent where the two may not be compared, or there is no figure.
+    /// What is compared ÷ that of the reference: of a verdict's pair where one was asked, else of
+    /// medians; absent where the two may not be compared, or there is no figure.
     pub ratio: Option<f64>,
     /// The interval that the verdict rests on, where it has one: SAME is said by one of its own.
     pub interval: Option<(f64, f64)>,
@@ -50,12 +50,13 @@ pub fn heat(study: &Study, verdicts: Option<&Verdicts>) -> Option<HeatView> {
     let columns: Vec<Column<'_>> = study
         .tables
         .iter()
-        .filter(|table| table.rows.iter().any(|row| median_ns(row).is_some()))
+        .filter(|table| table.free.metric().is_some())
+        .filter(|table| table.rows.iter().any(|row| row.free_median().is_some()))
         .map(|table| Column::new(table, study.compared_clock, verdicts))
         .collect();
     let mut contenders: BTreeMap<usize, &str> = BTreeMap::new();
     for row in columns.iter().flat_map(|column| &column.table.rows) {
-        if median_ns(row).is_some() {
+        if row.free_median().is_some() {
             contenders.insert(row.contender, &row.label);
         }
     }
@@ -100,12 +101,7 @@ fn common_reference(verdicts: &Verdicts, clock: Clock) -> Option<usize> {
     references.all(|row| row.contender == first).then_some(first)
 }
 
-/// Median of the compared clock, where it can be divided by.
-fn median_ns(row: &PhaseRow) -> Option<u64> {
-    row.compared.map(|spread| spread.median_ns).filter(|&ns| ns > 0)
-}
-
-/// A phase and what was asked of its time.
+/// A phase and what was asked of what it leaves free.
 struct Column<'a> {
     table: &'a PhaseTable,
     pairs: BTreeMap<(usize, usize), &'a PairView>,
@@ -116,8 +112,8 @@ impl<'a> Column<'a> {
         let is_own = |question: &&QuestionView| {
             question.workload == table.workload
                 && question.phase == table.phase
-                && question.metric == if table.per_op { Metric::PerOp } else { Metric::Time }
-                && question.clock == clock
+                && Some(question.metric) == table.free.metric()
+                && (question.clock == clock || question.metric == Metric::P99)
         };
         let question = verdicts.and_then(|all| all.questions.iter().find(is_own));
         let pairs = question.map(|question| question.pairs.as_slice()).unwrap_or_default();
@@ -141,10 +137,9 @@ impl<'a> Column<'a> {
 
     /// Among the rows of the two, those of the first kind of cache and memory that both have.
     fn of_medians(&self, contender: usize, reference: usize) -> Option<f64> {
-        let per_op = self.table.per_op.then_some(self.table.unit);
         let rows = |wanted: usize| {
             let rows = self.table.rows.iter().filter(move |row| row.contender == wanted);
-            rows.filter_map(|row| Some((row, row.length(per_op)?)))
+            rows.filter_map(|row| Some((row, row.free_median()?)))
         };
         rows(contender).find_map(|(row, length)| {
             let (_, one) = rows(reference).find(|(other, _)| row.is_comparable_with(other))?;

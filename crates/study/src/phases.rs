@@ -15,11 +15,14 @@ use crate::ranks::RanksView;
 use crate::rates::{RateUnit, Rates};
 use crate::stonewall::StonewallView;
 use crate::workers::{ProgramView, ThreadsView, WorkerView};
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::job::Job;
 use fsarena_model::record::{
     CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord,
 };
 use fsarena_model::run::{Clock, RunPlan};
+use fsarena_model::score::PhaseScore;
+use fsarena_model::verdict::Metric;
 use fsarena_model::work::{Dataset, Io, Op, Order, Phase, Workload};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -46,10 +49,8 @@ pub struct PhaseTable {
     pub job: Option<Job>,
     /// What its rate counts, in the RUN's rate style.
     pub unit: RateUnit,
-    /// Whether a stonewall decides how many ops it has: then not its times are compared, but those
-    /// of an op.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub per_op: bool,
+    /// What it leaves free, and what of it therefore is compared.
+    pub free: FreeQuantity,
     /// Rows with at least one complete phase; within a contender cold before warm.
     pub rows: Vec<PhaseRow>,
     /// Contenders of the plan without such a row.
@@ -126,9 +127,12 @@ pub struct PhaseRow {
     pub device: Vec<DeviceBytes>,
     /// Bytes written to the device up to the unmount ÷ bytes written by the work.
     pub write_amplification: Option<SpreadF>,
-    /// Median of the compared clock ÷ the best median among comparable rows, where
-    /// [`PhaseTable::per_op`] is set of an op; absent where there is no other such row. A plain
-    /// ratio: it says nothing about whether the difference is real.
+    /// What is compared, in the base unit of [`FreeQuantity::metric`]; the length of a phase that
+    /// leaves nothing free.
+    #[serde(skip)]
+    pub left_free: Option<SpreadF>,
+    /// Its median ÷ the best one among comparable rows; absent where there is no other such row. A
+    /// plain ratio: it says nothing about whether the difference is real.
     pub ratio_of_medians: Option<f64>,
     /// Trials of this row whose contents were wrong when read again; in none of its figures.
     pub trials_with_bad_contents: usize,
@@ -231,6 +235,8 @@ fn table(
     phase: &Phase,
     records: &[Vec<&TrialRecord>],
 ) -> PhaseTable {
+    let number = workload.phases.iter().position(|one| one.name == phase.name);
+    let free = number.map_or(FreeQuantity::Nothing, |number| workload.free(number));
     let mut rows = Vec::new();
     let mut absent = Vec::new();
     for (index, (contender, own)) in plan.contenders.iter().zip(records).enumerate() {
@@ -247,7 +253,7 @@ fn table(
         }
         let mut trials_partial = partial(own, &phase.name);
         for ((_, _, memory), pairs) in groups {
-            let mut row = row(plan.compared_clock, &pairs);
+            let mut row = row(plan.compared_clock, &pairs, free.metric());
             row.contender = index;
             row.label.clone_from(&contender.label);
             row.memory = memory;
@@ -257,9 +263,9 @@ fn table(
         }
     }
     let unit = RateUnit::for_op(plan.rate, phase.op, &workload.dataset);
-    let number = workload.phases.iter().position(|one| one.name == phase.name);
-    let per_op = number.is_some_and(|number| workload.is_cut(number));
-    set_ratios(&mut rows, per_op.then_some(unit));
+    if free.metric().is_some() {
+        set_ratios(&mut rows);
+    }
     PhaseTable {
         workload: workload.name.clone(),
         workload_title: workload.title.clone(),
@@ -271,7 +277,7 @@ fn table(
         io: phase.io.clone(),
         job: phase.job.clone(),
         unit,
-        per_op,
+        free,
         rows,
         absent,
     }
@@ -305,7 +311,7 @@ fn partial(records: &[&TrialRecord], phase: &str) -> usize {
 }
 
 /// The row of a group, which is never empty.
-fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
+fn row(clock: Clock, group: &[(&TrialRecord, usize)], free: Option<Metric>) -> PhaseRow {
     let pairs: Vec<(&TrialRecord, usize)> =
         group.iter().copied().filter(|(record, _)| !record.has_bad_contents()).collect();
     let phases: Vec<&PhaseRecord> =
@@ -346,6 +352,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         write_latency: Latency::of_writes(phases.iter().copied()),
         device: device_bytes(&phases),
         write_amplification: write_amplification(&pairs),
+        left_free: left_free(&phases, free.unwrap_or_default(), clock),
         ratio_of_medians: None,
         trials_with_bad_contents: group.len() - pairs.len(),
         trials_partial: 0,
@@ -408,22 +415,25 @@ impl PhaseRow {
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         comparable(self) == comparable(other)
     }
+}
 
-    /// What its ratios are made of: the median of the compared clock, ns, or with `per_op` that of
-    /// an op, s, by the rate in that unit. What nothing can be divided by is none.
-    pub(crate) fn length(&self, per_op: Option<RateUnit>) -> Option<f64> {
-        let length = match per_op {
-            None => self.compared.map(|spread| spread.median_ns as f64),
-            Some(unit) => self.rates.get(unit).map(|rate| rate.median.recip()),
-        };
-        length.filter(|length| length.is_finite() && *length > 0.0)
+/// What is compared, over trials.
+fn left_free(phases: &[&PhaseRecord], metric: Metric, clock: Clock) -> Option<SpreadF> {
+    let value = |phase: &&PhaseRecord| PhaseScore::from(*phase).value(metric, clock);
+    SpreadF::from_values(phases.iter().filter_map(value).collect())
+}
+
+impl PhaseRow {
+    /// Median of what is compared, where something can be divided by it.
+    pub(crate) fn free_median(&self) -> Option<f64> {
+        self.left_free.map(|spread| spread.median).filter(|&median| median > 0.0)
     }
 }
 
-/// Ratios of times; with `per_op` of those of an op, by the rate in that unit.
-fn set_ratios(rows: &mut [PhaseRow], per_op: Option<RateUnit>) {
+/// Ratios of what is compared.
+fn set_ratios(rows: &mut [PhaseRow]) {
     let medians: Vec<(_, Option<f64>)> =
-        rows.iter().map(|row| (comparable(row), row.length(per_op))).collect();
+        rows.iter().map(|row| (comparable(row), row.free_median())).collect();
     for (row, (class, own)) in rows.iter_mut().zip(&medians) {
         let like: Vec<f64> = medians.iter().filter(|m| m.0 == *class).filter_map(|m| m.1).collect();
         let best = like.iter().copied().min_by(f64::total_cmp);

@@ -165,10 +165,10 @@ impl Rates {
 
 /// How long the work took by `clock`. Ours also times the start and end of a program that did it
 /// (fio), which are no work of the file system: up to `returned` its own clock is believed. Of real
-/// work they are a part.
+/// work they are a part. Records of older versions do not say what start and end took.
 fn working_ns(phase: &PhaseRecord, clock: Clock) -> Option<u64> {
     let ours_ns = phase.ns(clock)?;
-    match own_ns(phase) {
+    match own_ns(phase).filter(|_| phase.startup_ns() == 0) {
         Some(own_ns) => {
             Some(own_ns.saturating_add(ours_ns.saturating_sub(phase.clocks.returned_ns)))
         }

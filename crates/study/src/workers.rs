@@ -52,6 +52,9 @@ pub struct ProgramView {
     /// Length of the work by its own clock, without its start and end; absent for real work, of
     /// which these are a part.
     pub own: Option<SpreadNs>,
+    /// Its start and end, which no length that is compared has; absent for real work, and in
+    /// records of older versions.
+    pub startup: Option<SpreadNs>,
 }
 
 impl ProgramView {
@@ -63,6 +66,7 @@ impl ProgramView {
             name: first.name.clone(),
             version: first.version.clone(),
             own: SpreadNs::from_values(phases.iter().filter_map(|phase| own_ns(phase)).collect()),
+            startup: SpreadNs::from_values(reports().filter_map(|own| own.startup_ns).collect()),
         })
     }
 }

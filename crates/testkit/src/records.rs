@@ -357,6 +357,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         bs_bytes: planned.bs_bytes,
         io: planned.io.clone(),
         job: planned.job.clone(),
+        free: Some(planned.constraints().free()),
         started_unix_ns: NEW_YEAR_UNIX_NS,
         clocks: Clocks {
             returned_ns: SECOND_NS / 2,
@@ -466,6 +467,8 @@ fn fio() -> ProgramReport {
         tools: Vec::new(),
         argv: vec!["fio".to_owned(), "--output-format=json".to_owned()],
         own_ns: Some(SECOND_NS * 3 / 10),
+        startup_ns: None,
+        p99_ns: None,
         figures: BTreeMap::from([("read.iops".to_owned(), "3333.3".to_owned())]),
     }
 }

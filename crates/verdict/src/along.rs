@@ -157,6 +157,7 @@ fn words(
     let (less, more) = match metric {
         Metric::Time => ("faster", "slower"),
         Metric::PerOp => ("faster per op", "slower"),
+        Metric::PerMib => ("faster per MiB", "slower"),
         Metric::Cpu => ("less busy with processors", "more"),
         Metric::Written => ("writing less", "more"),
         Metric::P99 => ("lower in p99 latency", "higher"),
@@ -164,6 +165,7 @@ fn words(
     let (other_less, other_more) = match metric {
         Metric::Time => ("faster", "slower"),
         Metric::PerOp => ("faster", "slower per op"),
+        Metric::PerMib => ("faster", "slower per MiB"),
         Metric::Cpu => ("less", "more busy with processors"),
         Metric::Written => ("less", "writing more"),
         Metric::P99 => ("lower", "higher in p99 latency"),

@@ -4,7 +4,7 @@ use fsarena_model::contender::Levels;
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
-use fsarena_model::verdict::{Metric, Question};
+use fsarena_model::verdict::Question;
 
 /// A phase with less processor time than 100 ticks of 10 ms has no share of what others had.
 pub(crate) const SHARE_FROM_NS: u64 = 1_000_000_000;
@@ -203,22 +203,12 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     let is_time = question.metric.is_length();
     let class =
         Class { time_base: score.time_base, cold: phase.cache.is_cold(), memory: phase.memory };
-    match value(question, phase) {
+    match phase.value(question.metric, question.clock) {
+        _ if !phase.free.is_none_or(|free| free.allows(question.metric)) => Reading::Nothing,
         Some(read) if read <= 0.0 && is_time && score.time_base == TimeBase::Virtual => {
             Reading::NoDeviceTime
         }
         Some(read) => Reading::Value(class, read, Usage::of_phase(levels, phase)),
         None => Reading::Nothing,
     }
-}
-
-fn value(question: &Question, phase: &PhaseScore) -> Option<f64> {
-    let read = match question.metric {
-        Metric::PerOp => return phase.per_op_ns(question.clock),
-        Metric::Time => phase.clock_ns(question.clock)?,
-        Metric::Cpu => phase.cpu_ns?,
-        Metric::Written => phase.written_bytes?,
-        Metric::P99 => phase.p99_ns?,
-    };
-    Some(read as f64)
 }

@@ -4,7 +4,7 @@
 use crate::loop_bad_input::without_command;
 use crate::support::{Live, TestEnv, assert_nothing_left, phase, tool};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
-use fsarena_model::run::RunState;
+use fsarena_model::run::{Clock, RunState};
 use fsarena_model::work::Op;
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -83,7 +83,7 @@ fn job_file_on_the_command_line() {
         "IOPS",
         "p50 p90 p99 p99.9 max",
         "ext4, writes",
-        "the rate leaves out the start and end of fio-",
+        " by its own clock; its start and end, ",
     ]);
     assert_nothing_left(&env);
     let records = env.records(1);
@@ -113,6 +113,37 @@ fn jobs_in_an_experiment() {
     let records = env.records(1);
     assert_eq!(records.len(), 2);
     records.iter().for_each(|record| assert_phases(record, 8 << 20, CacheState::Warm));
+}
+
+/// A job is compared by what its options leave free: what is fixed says nothing of a file system.
+#[test]
+fn jobs_whose_time_or_rate_is_set() {
+    let Some(env) = env(&["ext4"]) else { return };
+    let jobs = "[global]\nbs=4k\nsize=2m\n[work]\nrw=write\n\
+                [timed]\nstonewall\nrw=randread\ntime_based\nruntime=1\n\
+                [paced]\nstonewall\nrw=randwrite\nrate_iops=400\nnumber_ios=200\n\
+                [blind]\nstonewall\nrw=randwrite\nrate_iops=400\nnumber_ios=40\ngtod_reduce=1\n";
+    let file = env.write("jobs.fio", jobs);
+    let on = ["--fs", "ext4,ext4", "--on", "loop:64M", "--workload", &file, "--runs", "1"];
+    let ran = env.run(&[&["run"], &on[..]].concat()).good();
+    assert_nothing_left(&env);
+    ran.says(&["no verdict on jobs blind: the rate or the time is set"]);
+    let shown = env.run(&["study", "--json"]).good();
+    let said: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let questions = said["questions"].as_array().expect("questions");
+    let text = |one: &serde_json::Value, key: &str| one[key].as_str().unwrap_or("").to_owned();
+    let asked: Vec<(String, String)> =
+        questions.iter().map(|one| (text(one, "phase"), text(one, "metric"))).collect();
+    let expected = [("work", "time"), ("timed", "per-op"), ("paced", "p99")];
+    assert_eq!(asked, expected.map(|(phase, metric)| (phase.to_owned(), metric.to_owned())));
+    for record in env.records(1) {
+        let work = phase(&record, "work");
+        let program = work.program.as_ref().expect("fio did it");
+        let own_ns = program.own_ns.expect("its jobs start at once");
+        let compared_ns = work.ns(Clock::Returned).expect("it returned");
+        assert!(compared_ns.abs_diff(own_ns) < 1_000_000, "{compared_ns} ns, by fio {own_ns} ns");
+        assert!(work.clocks.returned_ns > compared_ns, "fio starts and ends in some time");
+    }
 }
 
 #[test]

@@ -11,10 +11,12 @@
 //! in [`JobPhase::lay_out`], so that their files can be made before the clock runs.
 
 use crate::fio::KbBase;
+use crate::fio::constraints;
 use crate::fio::paths::{self, DEFAULT_FORMAT, below};
 use crate::fio::refused;
 use crate::fio::syntax::{self, Fault, FioError, Part, Setting};
 use fsarena_model::record::Notice;
+use fsarena_model::work::Constraints;
 use std::collections::BTreeSet;
 
 /// Most files of a job that are known one by one.
@@ -190,6 +192,13 @@ impl JobFile {
         &self.phases
     }
 
+    /// What the jobs of a phase were told, together.
+    #[must_use]
+    pub fn constraints(&self, phase: &JobPhase) -> Constraints {
+        let jobs = phase.sections.iter().filter_map(|name| self.job(name));
+        constraints::together(jobs.map(|job| constraints::constraints_of(&|key| job.value(key))))
+    }
+
     /// The text it was read from.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -237,15 +246,16 @@ const SAID: &[(&str, &str, &str, &str)] = &[
     (
         "fio-time-based",
         "time_based",
-        "fixes the time and not the work: contenders move different amounts of data, and the \
-         clocks of the phase say nothing",
-        "compare ops or bytes, or give size= or number_ios= instead of time_based",
+        "fixes the time and not the work: contenders move different amounts of data, and fsarena \
+         compares the time of an op",
+        "give size= or number_ios= instead of time_based to have the same work in each trial",
     ),
     (
         "fio-runtime",
         "runtime",
-        "may end the work early: contenders then move different amounts of data",
-        "give size= or number_ios= alone",
+        "may end the work early: contenders then move different amounts of data, and fsarena \
+         compares the time of an op",
+        "give size= or number_ios= alone to have the same work in each trial",
     ),
     (
         "fio-steadystate",

@@ -16,11 +16,13 @@
 //! | `space` | bytes that the files of a job file take |
 //! | `rewrite` | the job file and the arguments for one phase; the scaled text |
 //! | `output` | fio's JSON |
+//! | `constraints` | what the options of a job leave free |
 //! | `outcome` | what a run of fio comes to, in the words of the model |
 //!
 //! Pure functions on text: no process is started and no file is touched. Sources: the HOWTO
 //! (fio.readthedocs.io) and the behaviour of fio 3.33.
 
+mod constraints;
 mod job;
 mod outcome;
 mod output;

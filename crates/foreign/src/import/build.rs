@@ -10,7 +10,7 @@ use fsarena_model::record::{
 use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunPlan, Slot};
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
-use fsarena_model::verdict::{Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, VerdictPlan};
+use fsarena_model::verdict::{Limits, METHOD_VERSION, Pairs, Question, Rule, VerdictPlan};
 use fsarena_model::work::{Dataset, OpError, Phase, ProgramReport, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -216,11 +216,9 @@ impl Measured {
             .iter()
             .enumerate()
             .flat_map(|(workload, work)| {
-                work.phases.iter().map(move |phase| Question {
-                    workload,
-                    phase: phase.name.clone(),
-                    metric: Metric::Time,
-                    clock: Clock::Returned,
+                work.phases.iter().enumerate().filter_map(move |(at, phase)| {
+                    let (phase, metric) = (phase.name.clone(), work.free(at).metric()?);
+                    Some(Question { workload, phase, metric, clock: Clock::Returned })
                 })
             })
             .collect();

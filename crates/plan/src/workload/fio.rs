@@ -9,6 +9,7 @@ use crate::files::Files;
 use crate::tree::Table;
 use fsarena_foreign::fio::{FioError, JobFile};
 use fsarena_model::dataset::Dataset;
+use fsarena_model::free::Constraints;
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use std::path::Path;
@@ -80,12 +81,16 @@ fn workload(text: &str, file: &str) -> Result<Workload, FioError> {
 }
 
 fn of_jobs(jobs: &JobFile) -> Result<Workload, FioError> {
-    let phases = jobs.phases().iter();
+    let phases = jobs.phases().iter().map(|phase| {
+        let all = jobs.constraints(phase);
+        let constraints = (all != Constraints::default()).then_some(all);
+        Phase { constraints, ..Phase::new(&phase.name, Op::Fio, FIO_BS_BYTES) }
+    });
     Ok(Workload {
         name: String::new(),
         title: String::new(),
         dataset: Dataset::uniform(1, jobs.needed_bytes()?, 0),
-        phases: phases.map(|phase| Phase::new(&phase.name, Op::Fio, FIO_BS_BYTES)).collect(),
+        phases: phases.collect(),
         fio: Some(jobs.text().to_owned()),
         source: None,
         levels: None,

@@ -8,6 +8,7 @@ mod cost;
 mod cycles;
 mod errors;
 mod format;
+mod free;
 mod levels;
 mod mixtures;
 mod parameters;

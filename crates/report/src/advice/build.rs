@@ -11,7 +11,7 @@ use crate::format::count;
 use crate::text::wrap;
 use crate::verdict::sentences::between;
 use crate::verdict::text::{listed, margin};
-use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_model::verdict::Verdict;
 use fsarena_verdict::QuestionView;
 
 /// What a RUN says of each of these purposes.
@@ -23,7 +23,7 @@ pub fn advice(run: &Run<'_>, purposes: &[AskedPurpose]) -> Vec<Advice> {
 
 fn advice_for(run: &Run<'_>, whole: &Answer, purpose: &AskedPurpose) -> Advice {
     let questions: Option<Vec<&QuestionView>> = run.verdicts.and_then(|verdicts| {
-        let is_time = |one: &&QuestionView| matches!(one.metric, Metric::Time | Metric::PerOp);
+        let is_time = |one: &&QuestionView| one.metric.is_length();
         let find = |workload: &str, phase: &str| {
             let mut of_phase = verdicts.questions.iter().filter(is_time);
             of_phase.find(|one| one.workload == workload && one.phase == phase)

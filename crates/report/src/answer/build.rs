@@ -12,7 +12,7 @@ use crate::context::Run;
 use crate::verdict::sentences::between;
 use crate::verdict::text::figure;
 use fsarena_model::op::Op;
-use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_model::verdict::Verdict;
 use fsarena_study::{Absence, PhaseRow, PhaseTable};
 use fsarena_verdict::{QuestionView, RankRow, Verdicts};
 
@@ -256,32 +256,36 @@ fn why_not_compared(question: &QuestionView, row: &RankRow, baseline: usize) -> 
 /// Medians of all timed phases, where nothing was asked.
 fn plain_rows(run: &Run<'_>, columns: &[AnswerColumn]) -> Vec<AnswerRow> {
     let clock = run.study.compared_clock;
-    let row = |table: &PhaseTable| AnswerRow {
-        workload: table.workload.clone(),
-        level_of: level_of(run, &table.workload),
-        workload_title: table.workload_title.clone(),
-        phase: table.phase.clone(),
-        metric: Metric::Time,
-        clock,
-        figure: figure(Metric::Time, clock, leaves_work(table.op)),
-        cold: !table.rows.is_empty() && table.rows.iter().all(|row| row.cache.is_cold()),
-        question: None,
-        cells: columns.iter().map(|column| plain_cell(table, column.contender)).collect(),
+    let row = |table: &PhaseTable| {
+        let metric = table.free.metric().unwrap_or_default();
+        let clock = metric.clock(clock);
+        AnswerRow {
+            workload: table.workload.clone(),
+            level_of: level_of(run, &table.workload),
+            workload_title: table.workload_title.clone(),
+            phase: table.phase.clone(),
+            metric,
+            clock,
+            figure: figure(metric, clock, leaves_work(table.op)),
+            cold: !table.rows.is_empty() && table.rows.iter().all(|row| row.cache.is_cold()),
+            question: None,
+            cells: columns.iter().map(|column| plain_cell(table, column.contender)).collect(),
+        }
     };
     run.study.tables.iter().map(row).collect()
 }
 
 /// Of a contender in several states of cache or memory the first: cold before warm.
 fn plain_cell(table: &PhaseTable, contender: usize) -> AnswerCell {
-    let is_it = |row: &&PhaseRow| row.contender == contender && row.compared.is_some();
-    let spread = table.rows.iter().find(is_it).and_then(|row| row.compared);
+    let is_it = |row: &&PhaseRow| row.contender == contender && row.left_free.is_some();
+    let spread = table.rows.iter().find(is_it).and_then(|row| row.left_free);
     let absent = table.absent.iter().find(|one| one.contender == contender);
     AnswerCell {
         contender,
         mark: if spread.is_some() { Mark::NotCompared } else { Mark::Missing },
-        median: spread.map(|spread| spread.median_ns as f64),
-        min: spread.map(|spread| spread.min_ns as f64),
-        max: spread.map(|spread| spread.max_ns as f64),
+        median: spread.map(|spread| spread.median),
+        min: spread.map(|spread| spread.min),
+        max: spread.map(|spread| spread.max),
         n: spread.map_or(0, |spread| spread.n),
         ratio: None,
         low: None,

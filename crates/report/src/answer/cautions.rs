@@ -6,7 +6,7 @@ use crate::context::Run;
 use crate::format::count;
 use crate::text::clean;
 use crate::verdict::rule::DISAGREES;
-use crate::verdict::text::some_of;
+use crate::verdict::text::{some_of, without_verdict};
 use fsarena_model::host::Weight;
 use fsarena_model::record::CacheState;
 use fsarena_study::{FailureRow, MemoryView, NoticeRow, PhaseRow, PhaseTable, Study};
@@ -20,6 +20,7 @@ pub(super) fn cautions(run: &Run<'_>, answer: &Answer) -> Vec<Caution> {
     let study = run.study;
     let mut all: Vec<Caution> = Vec::new();
     all.extend(cut_off(answer));
+    all.extend(without_verdict(&run.header.plan).map(|text| caution(text, None)));
     all.extend(lost_baseline(run, answer));
     if run.verdicts.and_then(|verdicts| verdicts.agrees_with_stored_looks) == Some(false) {
         all.push(caution(DISAGREES.trim_end_matches('.').to_owned(), None));

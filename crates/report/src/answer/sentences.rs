@@ -76,6 +76,7 @@ fn less(metric: Metric) -> &'static str {
         Metric::Written => "fewer bytes",
         Metric::P99 => "less p99 latency",
         Metric::PerOp => "less time for an op",
+        Metric::PerMib => "less time for 1 MiB",
     }
 }
 
@@ -86,6 +87,7 @@ fn more(metric: Metric) -> &'static str {
         Metric::Written => "more bytes",
         Metric::P99 => "more p99 latency",
         Metric::PerOp => "more time for an op",
+        Metric::PerMib => "more time for 1 MiB",
     }
 }
 
@@ -96,6 +98,7 @@ fn amount(metric: Metric) -> &'static str {
         Metric::Written => "the bytes",
         Metric::P99 => "the p99 latency",
         Metric::PerOp => "the time for an op",
+        Metric::PerMib => "the time for 1 MiB",
     }
 }
 

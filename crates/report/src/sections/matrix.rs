@@ -140,7 +140,7 @@ impl Grid<'_, '_> {
     /// What lies on which side of 1.
     fn way(&self) -> &'static str {
         let mut rows = self.answers.first().rows.iter();
-        match rows.all(|row| matches!(row.metric, Metric::Time | Metric::P99 | Metric::PerOp)) {
+        match rows.all(|row| row.metric.is_length() || row.metric == Metric::P99) {
             true => "faster ◂ ▸ slower",
             false => "less ◂ ▸ more",
         }
@@ -295,7 +295,7 @@ fn sign(mark: Mark) -> &'static str {
 
 /// What is said of a contender, in a word or two.
 fn word(metric: Metric, cell: &AnswerCell, answer: &Answer) -> String {
-    let is_time = matches!(metric, Metric::Time | Metric::P99 | Metric::PerOp);
+    let is_time = metric.is_length() || metric == Metric::P99;
     match cell.mark {
         Mark::Baseline => String::new(),
         _ if cell.machine_effect.is_some() => "the machine".to_owned(),

@@ -136,6 +136,7 @@ fn ratios(
         Metric::Written => "bytes written",
         Metric::P99 => "p99 latency",
         Metric::PerOp => "time of an op",
+        Metric::PerMib => "time of 1 MiB",
     };
     let chart = Ratios {
         head: Head {

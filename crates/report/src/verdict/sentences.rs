@@ -341,7 +341,7 @@ impl Sentences<'_> {
     fn figures(&self, pair: &PairView) -> String {
         let (low, high) = pair.interval().unzip();
         let (ratio, interval) = match (pair.verdict, self.metric) {
-            (Verdict::Faster, Metric::Time | Metric::PerOp) => {
+            (Verdict::Faster, metric) if metric.is_length() => {
                 let turned = |value: Option<f64>| value.map(f64::recip);
                 ratio_and_interval(turned(pair.ratio), turned(high), turned(low))
             }
@@ -369,6 +369,7 @@ impl Sentences<'_> {
             Metric::Written => "the bytes of",
             Metric::P99 => "the p99 latency of",
             Metric::PerOp => "the time of an op of",
+            Metric::PerMib => "the time of 1 MiB of",
         };
         format!("{who}{verb} {ratio} times {interval} {of} {}", pair.b_label)
     }
@@ -376,8 +377,9 @@ impl Sentences<'_> {
     /// What is before and behind the figures.
     fn verb_and_than(&self, verdict: Verdict) -> (&'static str, &'static str) {
         match (self.metric, verdict) {
-            (Metric::Time | Metric::PerOp, Verdict::Faster) => ("is", " as fast as"),
+            (metric, Verdict::Faster) if metric.is_length() => ("is", " as fast as"),
             (Metric::PerOp, _) => ("takes", " as long for an op as"),
+            (Metric::PerMib, _) => ("takes", " as long for a MiB as"),
             (Metric::Time, _) => ("takes", " as long as"),
             (Metric::Cpu, _) => ("needs", " the processor time of"),
             (Metric::Written, _) => ("writes", " as many bytes as"),

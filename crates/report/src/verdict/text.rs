@@ -2,12 +2,14 @@
 //! less of. Here once, for the tables of a RUN and for the comparison of several.
 
 use crate::format::grouped;
-use fsarena_model::run::Clock;
+use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::units::{Bytes, Nanos};
 use fsarena_model::verdict::{Metric, Verdict};
 
 /// Most decimals of a ratio.
 const MOST_DECIMALS: usize = 6;
+/// Phases that a sentence names at most.
+const NAMED: usize = 3;
 /// An end below this, like one above [`MOST_END`], is printed as a bound: what is that far off
 /// tells of noise alone.
 const LEAST_END: f64 = 0.01;
@@ -34,8 +36,26 @@ pub(crate) fn figure(metric: Metric, clock: Clock, changes: bool) -> String {
         (Metric::PerOp, Clock::Durable) if changes => "time of an op until safe on disk",
         (Metric::PerOp, Clock::Drained) => "time of an op until the disk is at rest",
         (Metric::PerOp, Clock::Durable | Clock::Returned) => "time of an op",
+        (Metric::PerMib, Clock::Durable) if changes => "time of 1 MiB until safe on disk",
+        (Metric::PerMib, Clock::Drained) => "time of 1 MiB until the disk is at rest",
+        (Metric::PerMib, Clock::Durable | Clock::Returned) => "time of 1 MiB",
     };
     words.to_owned()
+}
+
+/// Phases that get no verdict, because they leave nothing free.
+pub(crate) fn without_verdict(plan: &RunPlan) -> Option<String> {
+    let names: Vec<String> = plan
+        .phases_without_verdict()
+        .map(|(workload, phase)| format!("{} {}", workload.name, phase.name))
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "no verdict on {}: the rate or the time is set, no latency or amount of work is \
+             known, and nothing is left free to compare",
+            some_of(&names, NAMED)
+        )
+    })
 }
 
 /// A value in the metric's base unit.
@@ -47,8 +67,8 @@ pub fn value(metric: Metric, value: f64) -> String {
     // Longer than 292 years is no length of a phase, and would overflow where it is rounded.
     let whole = (value.round() as u64).min(1 << 63);
     match metric {
-        Metric::Time | Metric::Cpu | Metric::P99 | Metric::PerOp => Nanos(whole).to_string(),
         Metric::Written => Bytes(whole).to_string(),
+        _ => Nanos(whole).to_string(),
     }
 }
 
@@ -213,7 +233,7 @@ pub(crate) fn some_of(names: &[String], most: usize) -> String {
 pub(crate) fn claim(said: &Claim<'_>) -> String {
     let Claim { a, b, verdict, metric, margin: within, ratio, low, high } = *said;
     let (text, interval) = match (verdict, metric) {
-        (Verdict::Faster, Metric::Time | Metric::PerOp) => {
+        (Verdict::Faster, metric) if metric.is_length() => {
             let turned = |value: Option<f64>| value.map(f64::recip);
             ratio_and_interval(turned(ratio), turned(high), turned(low))
         }
@@ -270,13 +290,15 @@ pub(crate) fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static
             Metric::Written => ("writes ", "as many bytes as"),
             Metric::P99 => ("has ", "the p99 latency of"),
             Metric::PerOp => ("takes ", "as long for an op as"),
+            Metric::PerMib => ("takes ", "as long for a MiB as"),
         };
     }
     let less = verdict == Verdict::Faster;
     match (metric, less) {
-        (Metric::Time | Metric::PerOp, true) => ("", "as fast"),
+        (Metric::Time | Metric::PerOp | Metric::PerMib, true) => ("", "as fast"),
         (Metric::Time, false) => ("takes ", "as long"),
         (Metric::PerOp, false) => ("takes ", "as long for an op"),
+        (Metric::PerMib, false) => ("takes ", "as long for a MiB"),
         (Metric::Cpu, true) => ("needs less processor time, ", "as much"),
         (Metric::Cpu, false) => ("needs more processor time, ", "as much"),
         (Metric::Written, true) => ("needs less writing, ", "as many bytes"),

@@ -40,9 +40,11 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) -> String {
 #[test]
 fn a_newer_schema() {
     let (_dir, path) = sample();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 13).unwrap();
-    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 13, known: 12, .. }));
-    assert!(text.contains("schema 13, this program knows 12"), "{text}");
+    let newer = SCHEMA_VERSION + 1;
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", newer).unwrap();
+    let text = refused(&path, |e| matches!(e, StoreError::Newer { known: SCHEMA_VERSION, .. }));
+    let words = format!("schema {newer}, this program knows {SCHEMA_VERSION}");
+    assert!(text.contains(&words), "{text}");
     assert!(text.contains("another --db"), "{text}");
 }
 

@@ -89,6 +89,7 @@ fn damage_is_found_and_older_files_are_read() {
     assert!(error.to_string().contains("does not fit its SHA-256"), "{error}");
     raw.execute_batch(
         "DROP VIEW crash_point; DROP TABLE crash_run; ALTER TABLE score DROP COLUMN ops;
+         ALTER TABLE score DROP COLUMN free; ALTER TABLE score DROP COLUMN asked_bytes;
          PRAGMA user_version = 8;",
     )
     .unwrap();

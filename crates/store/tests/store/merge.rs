@@ -6,7 +6,7 @@ use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::safety::CrashSlot;
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Pairs, Rule, Stop, StopWhy, Verdict};
-use fsarena_store::{MergeOutcome, Merged, Owner, RunId, Store, StoreError};
+use fsarena_store::{MergeOutcome, Merged, Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::crash;
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -377,8 +377,11 @@ fn what_cannot_be_merged_changes_nothing() {
     let theirs = |name: &str| database(&dir, name, &[&header("bbbb", "b"), &header("cccc", "c")]);
 
     let newer = theirs("newer.db");
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 13).unwrap();
-    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { found: 13, .. }));
+    Connection::open(&newer)
+        .unwrap()
+        .pragma_update(None, "user_version", SCHEMA_VERSION + 1)
+        .unwrap();
+    let said = refused(&ours, &newer, |e| matches!(e, StoreError::Newer { .. }));
     assert!(said.contains("newer.db"), "{said}");
 
     let foreign = dir.path().join("mail.db");

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use fsarena_model::contender::Cache;
+use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{
     CacheState, Canary, Drained, MemoryRecord, Outcome, PhaseRecord, TaskCpu, TrialRecord, Window,
 };
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::score::{Covariates, MemoryKind, PROCESSOR, PhaseScore, TrialScore, WRITTEN};
+use fsarena_model::verdict::Rule;
 use fsarena_model::work::{OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
@@ -294,6 +296,8 @@ fn make_version_6(path: &Path) {
         "kernel_cpu_ns",
         "not_warm",
         "ops",
+        "free",
+        "asked_bytes",
     ] {
         raw.execute_batch(&format!("ALTER TABLE score DROP COLUMN {column}")).unwrap();
     }
@@ -315,6 +319,7 @@ fn of_a_file_of_version_6() {
     for phase in &mut expected[0].phases {
         (phase.covariates, phase.ops) = (Covariates::default(), None);
     }
+    unknown_to_12(&mut expected);
     drop(store);
     make_version_6(&path);
     let before = std::fs::read(&path).unwrap();
@@ -333,6 +338,47 @@ fn of_a_file_of_version_6() {
     let raw = Connection::open(&path).unwrap();
     let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(version, SCHEMA_VERSION);
+}
+
+/// What scores up to version 12 do not say.
+fn unknown_to_12(scores: &mut [TrialScore]) {
+    for phase in scores.iter_mut().flat_map(|score| &mut score.phases) {
+        (phase.free, phase.asked_bytes) = (None, None);
+    }
+}
+
+/// Makes a file of this version one of version 12.
+fn make_version_12(raw: &Connection) {
+    raw.execute_batch(
+        "ALTER TABLE score DROP COLUMN free; ALTER TABLE score DROP COLUMN asked_bytes;
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''per-mib''', '') WHERE name = 'question';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 12;",
+    )
+    .unwrap();
+}
+
+/// Version 12 did not say what a phase left free, and no question of it is about a MiB.
+#[test]
+fn of_a_file_of_version_12() {
+    let mut header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    header.plan.verdict = Some(records::asked(&header.plan, Rule::Fixed { blocks: 2 }));
+    let (_dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    assert_eq!(expected[0].phases[0].free, Some(FreeQuantity::Time));
+    assert!(expected[0].phases[0].asked_bytes.is_some());
+    unknown_to_12(&mut expected);
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    make_version_12(&raw);
+    raw.execute_batch("DROP TRIGGER question_never_changes").unwrap();
+    let metric = "UPDATE question SET metric = 'per-mib'";
+    assert!(raw.execute(metric, []).is_err(), "it is as version 12 was");
+    drop(raw);
+    assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
+    upgraded(&path, metric, "UPDATE question SET metric = 'per-day'");
 }
 
 /// Brings a file up to date: what `taken` says its constraint knows now, what `refused` says it
@@ -357,8 +403,10 @@ fn of_a_file_of_version_7() {
     store.set_state(run, RunState::Interrupted, None).unwrap();
     let mut expected = store.scores(run).unwrap();
     expected[0].phases.iter_mut().for_each(|phase| phase.ops = None);
+    unknown_to_12(&mut expected);
     drop(store);
     let raw = Connection::open(&path).unwrap();
+    make_version_12(&raw);
     raw.execute_batch(
         "DROP VIEW crash_point; DROP TABLE crash_run; ALTER TABLE score DROP COLUMN ops;
          PRAGMA writable_schema = ON;
@@ -375,7 +423,7 @@ fn of_a_file_of_version_7() {
     let raw = upgraded(&path, kind, "UPDATE contender SET device = 'tape'");
     let question = "SELECT sql FROM sqlite_schema WHERE name = 'question'";
     let rule: String = raw.query_row(question, [], |row| row.get(0)).unwrap();
-    assert!(rule.contains("'written', 'p99', 'per-op')"), "{rule}");
+    assert!(rule.contains("'written', 'p99', 'per-op', 'per-mib')"), "{rule}");
 }
 
 /// What version 9 did not know is refused by its constraint, and taken once it is of a later one.
@@ -387,8 +435,10 @@ fn of_a_file_of_version_9() {
     store.put_record(run, &records::record(&header, 0)).unwrap();
     let mut expected = store.scores(run).unwrap();
     expected[0].phases.iter_mut().for_each(|phase| phase.ops = None);
+    unknown_to_12(&mut expected);
     drop(store);
     let raw = Connection::open(&path).unwrap();
+    make_version_12(&raw);
     raw.execute_batch(
         "ALTER TABLE score DROP COLUMN ops; PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, ', ''per-op''', '') WHERE name = 'question';
@@ -414,9 +464,11 @@ fn of_a_file_of_version_11() {
     let (_dir, store, run) = new(&header);
     let path = store.path().to_owned();
     store.put_record(run, &records::record(&header, 0)).unwrap();
-    let expected = store.scores(run).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    unknown_to_12(&mut expected);
     drop(store);
     let raw = Connection::open(&path).unwrap();
+    make_version_12(&raw);
     raw.execute_batch(
         "PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, '''several'', ', '') WHERE name = 'contender';

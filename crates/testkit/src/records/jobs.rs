@@ -127,6 +127,8 @@ pub(super) fn program(job: &Job) -> Option<ProgramReport> {
         version: first.version.clone(),
         argv: vec![first.name.clone(), job.of.clone()],
         own_ns: Some(SECOND_NS * 4 / 10),
+        startup_ns: None,
+        p99_ns: None,
         figures: BTreeMap::new(),
         tools,
     })

@@ -10,7 +10,7 @@ use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::Bytes;
-use fsarena_model::verdict::{InterimAnalysis, Metric, Question, Stop};
+use fsarena_model::verdict::{InterimAnalysis, Question, Stop};
 use fsarena_model::work::Workload;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -122,16 +122,19 @@ impl RunOf<'_> {
         }
     }
 
-    /// The time of every timed phase.
+    /// What every timed phase leaves free.
     fn timed(&self) -> Vec<QuestionName> {
         let plan = &self.header.plan;
         let of = |workload: &Workload| {
-            let phases = workload.phases.iter().filter(|phase| phase.timed);
-            let names = phases.map(|phase| QuestionName {
-                workload: workload.name.clone(),
-                phase: phase.name.clone(),
-                metric: Metric::Time,
-                clock: plan.compared_clock,
+            let phases = workload.phases.iter().enumerate().filter(|(_, phase)| phase.timed);
+            let names = phases.filter_map(|(at, phase)| {
+                let metric = workload.free(at).metric()?;
+                Some(QuestionName {
+                    workload: workload.name.clone(),
+                    phase: phase.name.clone(),
+                    metric,
+                    clock: metric.clock(plan.compared_clock),
+                })
             });
             names.collect::<Vec<_>>()
         };

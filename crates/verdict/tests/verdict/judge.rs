@@ -55,6 +55,7 @@ pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
         has_bad_contents: false,
         phases: vec![PhaseScore {
             name: "write".to_owned(),
+            free: None,
             is_complete: true,
             returned_ns: durable_ns / 2,
             durable_ns: Some(durable_ns),
@@ -67,6 +68,7 @@ pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
             written_bytes: Some(100 << 20),
             p99_ns: None,
             ops: None,
+            asked_bytes: None,
             covariates: Covariates::default(),
         }],
     }

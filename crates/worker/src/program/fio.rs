@@ -39,7 +39,6 @@ use fsarena_process::cmd::{Captured, End, SearchPath, Streams, TOO_MUCH_OUTPUT, 
 use fsarena_process::kill_orphans;
 use fsarena_process::limits::Limits;
 use rustix::process::Signal;
-use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
@@ -123,6 +122,7 @@ impl FioRun {
         let before_cpu_ns = process_cpu_ns();
         let start_ns = monotonic_ns();
         let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
+        let ended_ns = monotonic_ns();
         if ended.as_ref().is_ok_and(ExitStatus::success) {
             delay.sleep();
         }
@@ -159,8 +159,7 @@ impl FioRun {
             tools: vec![program.tool(version.clone())],
             version,
             argv,
-            own_ns: None,
-            figures: BTreeMap::new(),
+            ..ProgramReport::default()
         };
         match outcome {
             Ok(outcome) => {
@@ -171,6 +170,7 @@ impl FioRun {
                 report.write_latency = outcome.write_latency;
                 report.error = outcome.error.or(status_error);
                 program.own_ns = phase.starts_at_once.then_some(outcome.own_ns);
+                program.startup_ns = startup_ns(ended_ns - start_ns, program.own_ns);
                 program.figures = outcome.figures;
             }
             Err(failure) => {
@@ -197,6 +197,11 @@ enum Failure {
     Streams(io::Error),
     #[error(transparent)]
     Output(OutputError),
+}
+
+/// What fio took to start and end, of all that it took.
+fn startup_ns(all_ns: u64, own_ns: Option<u64>) -> Option<u64> {
+    own_ns.map(|own_ns| all_ns.saturating_sub(own_ns))
 }
 
 /// A report of a phase in which nothing had to be done.

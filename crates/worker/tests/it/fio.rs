@@ -80,7 +80,10 @@ fn a_lay_out_and_a_phase() {
     assert!(program.version.starts_with("fio-3."), "{}", program.version);
     assert!(program.argv[0].starts_with('/') && program.argv[1] == "--output-format=json+");
     let own_ns = program.own_ns.unwrap();
-    assert!(0 < own_ns && own_ns < report.returned_monotonic_ns - report.start_monotonic_ns);
+    let all_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
+    assert!(0 < own_ns && own_ns < all_ns);
+    let startup_ns = program.startup_ns.unwrap();
+    assert!(0 < startup_ns && own_ns + startup_ns <= all_ns, "{own_ns} + {startup_ns}, {all_ns}");
     assert_eq!(program.figures["read_ops"], "256");
     assert!(program.figures["randseed"].parse::<u64>().unwrap() > 0);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "only d");
@@ -98,7 +101,9 @@ fn a_handicap_stands_after_the_end_of_fio() {
     assert_eq!((&report.error, report.ops), (&None, 256));
     let length_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
     assert!(length_ns >= HANDICAP_NS, "{length_ns} ns");
-    assert!(report.program.unwrap().own_ns.unwrap() < HANDICAP_NS, "it is not fio's own time");
+    let program = report.program.unwrap();
+    assert!(program.own_ns.unwrap() < HANDICAP_NS, "it is not fio's own time");
+    assert!(program.startup_ns.unwrap() < HANDICAP_NS, "nor a part of its start and end");
 }
 
 #[test]
@@ -126,7 +131,8 @@ fn jobs_that_start_late_have_no_time_of_fios_own() {
     let dir = tempfile::tempdir().unwrap();
     let Some(report) = run(dir.path(), job, "w", false) else { return };
     assert_eq!((&report.error, report.ops), (&None, 32));
-    assert_eq!(report.program.unwrap().own_ns, None);
+    let program = report.program.unwrap();
+    assert_eq!((program.own_ns, program.startup_ns), (None, None));
     assert!(report.returned_monotonic_ns - report.start_monotonic_ns > 200_000_000);
 }
 

@@ -52,6 +52,9 @@ impl Phrases for Russian {
             (Metric::PerOp, Clock::Durable) if changes => "время операции до сохранности на диске",
             (Metric::PerOp, Clock::Drained) => "время операции до покоя диска",
             (Metric::PerOp, Clock::Durable | Clock::Returned) => "время операции",
+            (Metric::PerMib, Clock::Durable) if changes => "время 1 МиБ до сохранности на диске",
+            (Metric::PerMib, Clock::Drained) => "время 1 МиБ до покоя диска",
+            (Metric::PerMib, Clock::Durable | Clock::Returned) => "время 1 МиБ",
         };
         words.to_owned()
     }

@@ -212,6 +212,7 @@ impl Window {
         let blocks = super::rules::longest_play();
         let phase = |name: &String| PhaseScore {
             name: name.clone(),
+            free: None,
             is_complete: true,
             returned_ns: 0,
             durable_ns: None,
@@ -224,6 +225,7 @@ impl Window {
             written_bytes: None,
             p99_ns: None,
             ops: None,
+            asked_bytes: None,
             covariates: Covariates::default(),
         };
         let mut scores = Vec::new();

@@ -102,7 +102,7 @@ fn three_contenders_two_phases_80() {
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
     Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin
-    ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended with the last block
+    ±5 %; no budget; method 3. 8 blocks done, 8 counted; ended with the last block
     of the plan. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
@@ -150,7 +150,7 @@ fn three_contenders_two_phases_100() {
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
     Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin ±5 %; no budget;
-    method 2. 8 blocks done, 8 counted; ended with the last block of the plan. Recomputed decisions
+    method 3. 8 blocks done, 8 counted; ended with the last block of the plan. Recomputed decisions
     match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of

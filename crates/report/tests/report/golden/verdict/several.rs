@@ -124,7 +124,7 @@ fn six_contenders_80() {
         stop), margin ±5 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 2. 32 blocks done, 32 counted; ended
+    decided; margin ±5 %; no budget; method 3. 32 blocks done, 32 counted; ended
     with the last block of the plan. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
@@ -179,7 +179,7 @@ fn six_contenders_100() {
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early stop), margin ±5 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once decided; margin
-    ±5 %; no budget; method 2. 32 blocks done, 32 counted; ended with the last block of the plan.
+    ±5 %; no budget; method 3. 32 blocks done, 32 counted; ended with the last block of the plan.
     Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
@@ -289,7 +289,7 @@ fn baseline_80() {
         [0.998, 1.087], 5 blocks, margin ±5 %
       - xfs and ext4 are SAME within ±5 %: ratio 1.01 [0.98, 1.05], 5 blocks
 
-    Rule: one look, after 5 blocks; margin ±5 %; no budget; method 2. 5 blocks done,
+    Rule: one look, after 5 blocks; margin ±5 %; no budget; method 3. 5 blocks done,
     5 counted; ended with the last block of the plan. Recomputed decisions match the
     stored ones.
 

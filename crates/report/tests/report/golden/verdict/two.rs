@@ -78,7 +78,7 @@ fn faster_80() {
     xfs        8  1.30 s   1.23  [1.18, 1.29]  SLOWER    2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended
+    decided; margin ±5 %; no budget; method 3. 8 blocks done, 8 counted; ended
     because all that was asked is decided. Recomputed decisions match the stored
     ones.
 
@@ -106,7 +106,7 @@ fn same_100() {
     ext4       12  1.06 s   1.00             -  baseline  2.1 %
     xfs        12  1.07 s   1.01  [0.99, 1.03]  SAME      2.1 %
 
-    Rule: one look, after 12 blocks; margin ±5 %; no budget; method 2. 13 blocks done, 12 counted, 1 run
+    Rule: one look, after 12 blocks; margin ±5 %; no budget; method 3. 13 blocks done, 12 counted, 1 run
     again for a reason that no score is seen in; ended with the last block of the plan. Recomputed
     decisions match the stored ones.
     Blocks that were run again
@@ -137,7 +137,7 @@ fn undecided_80() {
     xfs        8  1.08 s  1.020  [0.998, 1.040]  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±2 %; budget 5m00s; method 2. 8 blocks done, 8 counted; ended
+    decided; margin ±2 %; budget 5m00s; method 3. 8 blocks done, 8 counted; ended
     because the next block would not have ended within the budget. Recomputed
     decisions match the stored ones.
 
@@ -239,7 +239,7 @@ fn shapes_differ_100() {
         its median
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once decided; margin
-    ±5 %; no budget; method 2. 8 blocks done, 8 counted; not at its end: not all blocks were carried
+    ±5 %; no budget; method 3. 8 blocks done, 8 counted; not at its end: not all blocks were carried
     out. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
@@ -276,7 +276,7 @@ fn left_out_with_reasons_80() {
       - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended
+    decided; margin ±5 %; no budget; method 3. 8 blocks done, 8 counted; ended
     because all that was asked is decided. Recomputed decisions match the stored
     ones.
 
@@ -317,7 +317,7 @@ fn before_the_first_look_80() {
     xfs        8  1.30 s   1.23  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 2. 3 blocks done, 3 counted; not at its
+    decided; margin ±5 %; no budget; method 3. 3 blocks done, 3 counted; not at its
     end: not all blocks were carried out.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
