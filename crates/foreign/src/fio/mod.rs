@@ -13,6 +13,7 @@
 //! | `refused` | the table of what is refused, and why |
 //! | `paths` | names of files that stay below the root |
 //! | `job` | sections with their globals, phases, notices |
+//! | `length` | how long a phase takes by what its jobs state |
 //! | `space` | bytes that the files of a job file take |
 //! | `rewrite` | the job file and the arguments for one phase; the scaled text |
 //! | `output` | fio's JSON |
@@ -24,6 +25,7 @@
 
 mod constraints;
 mod job;
+mod length;
 mod outcome;
 mod output;
 mod paths;
@@ -33,6 +35,7 @@ mod space;
 mod syntax;
 
 pub use job::{JobFile, JobPhase};
+pub use length::PhaseLength;
 pub use outcome::{JobReport, Outcome, OutputError, Report};
 pub use rewrite::{PhaseRun, version_of};
 pub use syntax::FioError;
