@@ -61,6 +61,7 @@ pub mod level_line;
 pub mod op;
 pub mod outcome;
 pub mod parameter;
+pub mod past;
 pub mod phase;
 pub mod rank;
 pub mod record;

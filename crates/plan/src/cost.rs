@@ -15,9 +15,13 @@
 //! [`Cost::least`] has those of the blocks before the first look. Blocks that have to be run again
 //! are in neither.
 
+mod fio;
 mod jobs;
+mod records;
+mod stated;
 mod sums;
 
+pub use stated::{stated_block_ns, stated_ns};
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
 use crate::artifacts::stage_bytes;
@@ -29,10 +33,12 @@ use fsarena_model::device::SsdPolicy;
 use fsarena_model::factor;
 use fsarena_model::io::Backend;
 use fsarena_model::op::Op;
+use fsarena_model::past::PastWork;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
 use jobs::stage_ns;
+use records::Wanted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sums::{Sums, moved_bytes, syncs};
 
@@ -126,6 +132,8 @@ pub struct CostBasis {
     /// Neither timed phases nor the steps age, prepare and verify are in it: these are added
     /// apart.
     pub trial_overheads_ns: HashMap<(String, String), f64>,
+    /// Trials of this machine, the latest first.
+    pub past: Vec<PastWork>,
     /// Guests that are side by side, at least one.
     pub guests_at_once: u64,
 }
@@ -133,8 +141,14 @@ pub struct CostBasis {
 /// Where a figure comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CostSource {
+    /// Records of the same work on the same levels.
+    SameWork,
     /// Records of earlier RUNs.
     Measured,
+    /// The workload itself states the time.
+    Stated,
+    /// Records of nearly the same work: other options, another scale, file system or device.
+    Near,
     /// A calibration just now.
     Calibrated,
     /// An assumption of this program.
@@ -164,6 +178,9 @@ pub struct CostRow {
     pub source: CostSource,
     /// Source of the time around them (mkfs, mount, chill).
     pub overhead_source: CostSource,
+    /// The records that the length of a trial is from, in words, where it is from those of the same
+    /// or nearly the same work.
+    pub records: Option<String>,
 }
 
 /// An image to be written.
@@ -306,9 +323,13 @@ fn phase_cost(
     if let Some(jobs) = &sums.jobs {
         return (jobs.phase_ns(workload, phase), CostSource::Assumed);
     }
+    if phase.op == Op::Fio {
+        let (ns, is_stated) = fio::phase_ns(workload, phase, !phase.timed);
+        return (ns, if is_stated { CostSource::Stated } else { CostSource::Assumed });
+    }
     let set = &workload.dataset;
     if let Some(runtime_ns) = phase.io.runtime_ns {
-        return (runtime_ns as f64, CostSource::Assumed);
+        return (runtime_ns as f64, CostSource::Stated);
     }
     let ops = phase.count(set) as f64;
     if phase.io.backend == Backend::Null {
@@ -318,7 +339,7 @@ fn phase_cost(
     if let Some(cycle) = phase.cycle.as_ref().filter(|_| !levels.device.is_virtual()) {
         // Where work outlasts its period it takes longer.
         let periods_ns = cycle.period_ns as f64 * f64::from(cycle.cycles);
-        return (periods_ns, CostSource::Assumed);
+        return (periods_ns, CostSource::Stated);
     }
     let (cost, source) = basis.op(levels, phase.op);
     let fsync_ns = match is_memory(levels) {
@@ -391,6 +412,18 @@ fn row(
         ns += step_ns;
         source = source.max(step_source);
     }
+    ns += conditioning_ns(levels);
+    let planned = &plan.workloads[number];
+    let wanted = Wanted { workload: planned, levels, verify: plan.verify };
+    let past = if levels.device.is_virtual() { &[] } else { &basis.past[..] };
+    let is_own = source <= CostSource::Stated && overhead_source <= CostSource::Stated;
+    let found = wanted.own(past).or_else(|| wanted.other(past).filter(|_| !is_own));
+    let mut overhead_source = overhead_source;
+    let records = found.map(|found| {
+        ns = found.ns.max(stated_ns(planned, levels) as f64);
+        (source, overhead_source) = (found.source, found.source);
+        found.words
+    });
     let device_bytes = levels.device.size_bytes().filter(|_| levels.has_own_device());
     let mkfs = device_bytes.map_or(0, mkfs_bytes);
     let conditioning_bytes = conditioning_bytes(levels);
@@ -407,12 +440,13 @@ fn row(
         workload: number,
         trials: trials(most_blocks),
         least_trials: trials(least_blocks),
-        trial_ns: whole(ns + conditioning_ns(levels)),
+        trial_ns: whole(ns),
         trial_written_bytes: written,
         conditioning_bytes,
         in_memory: is_memory(levels),
         source,
         overhead_source,
+        records,
     }
 }
 

@@ -4,6 +4,10 @@
 
 use crate::migrations::view;
 use crate::{Store, StoreError};
+use fsarena_model::contender::Contender;
+use fsarena_model::past::{PastTrial, PastWork};
+use fsarena_model::phase::Workload;
+use fsarena_model::record::StepTime;
 use fsarena_model::work::Op;
 use std::collections::BTreeMap;
 
@@ -59,7 +63,15 @@ const LATEST: &str = "FROM trial JOIN slot ON slot.id = trial.slot_id
                     AND level.factor = 'handicap' AND level.value <> '0ms')
     ORDER BY trial.id DESC LIMIT ?";
 
+/// Trials whose steps are read.
+const PAST_TRIALS: u32 = 1000;
+
 type Values = (Vec<f64>, Vec<f64>);
+
+/// A trial as it is read: RUN, contender, workload, start, length, steps.
+type TrialRow = (i64, usize, usize, u64, u64, String);
+/// The workloads and contenders of a RUN, and whether it checked contents.
+type PlanParts = (Vec<Workload>, Vec<Contender>, bool);
 
 impl Store {
     /// Costs measured by the latest trials. The time of an op is that of phases of one thread with
@@ -69,6 +81,74 @@ impl Store {
     /// When the database cannot be read.
     pub fn costs(&self) -> Result<Costs, StoreError> {
         Ok(Costs { ops: self.op_costs()?, overheads: self.overheads()? })
+    }
+
+    /// Lengths of the latest trials that ended well, by workload and levels, the latest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn past_work(&self) -> Result<Vec<PastWork>, StoreError> {
+        let rows: Vec<TrialRow> = self.sql(|c| {
+            c.prepare(&format!(
+                "SELECT run.id, contender.position, workload.position, trial.started_unix_ns,
+                 trial.elapsed_ns, trial.raw -> '$.steps' {}",
+                LATEST.replace("WHERE", "JOIN workload ON workload.id = slot.workload_id WHERE")
+            ))?
+            .query_map([PAST_TRIALS], |r| {
+                let number = |at| r.get::<_, i64>(at).map(|value| value.max(0).unsigned_abs());
+                let place = |at| r.get::<_, u32>(at).map(|value| value as usize);
+                Ok((r.get(0)?, place(1)?, place(2)?, number(3)?, number(4)?, r.get(5)?))
+            })?
+            .collect()
+        })?;
+        let mut plans: BTreeMap<i64, Option<PlanParts>> = BTreeMap::new();
+        let mut past: Vec<PastWork> = Vec::new();
+        // The start of the trial that came after the present one.
+        let mut next: Option<(i64, u64)> = None;
+        for (run, contender, workload, started_ns, elapsed_ns, steps) in rows {
+            if let std::collections::btree_map::Entry::Vacant(entry) = plans.entry(run) {
+                entry.insert(self.plan_parts(run)?);
+            }
+            let end_ns = started_ns.saturating_add(elapsed_ns);
+            let after = next.replace((run, started_ns)).filter(|(own, _)| *own == run);
+            // After an interrupt it stood still.
+            let gap_ns = after.map_or(0, |(_, start_ns)| start_ns.saturating_sub(end_ns));
+            let whole_ns = elapsed_ns.saturating_add(gap_ns.min(elapsed_ns));
+            let Some(Some((workloads, contenders, verify))) = plans.get(&run) else { continue };
+            let cell = workloads.get(workload).zip(contenders.get(contender));
+            let Some((workload, contender)) = cell else { continue };
+            let steps: Vec<StepTime> = serde_json::from_str(&steps).unwrap_or_default();
+            let trial = PastTrial { whole_ns, steps };
+            let levels = &contender.levels;
+            let is_same = |old: &&mut PastWork| {
+                old.verify == *verify && old.workload == *workload && old.levels == *levels
+            };
+            match past.iter_mut().find(is_same) {
+                Some(known) => known.trials.push(trial),
+                None => past.push(PastWork {
+                    workload: workload.clone(),
+                    levels: levels.clone(),
+                    verify: *verify,
+                    trials: vec![trial],
+                }),
+            }
+        }
+        Ok(past)
+    }
+
+    /// What a RUN planned; nothing where this version cannot read it.
+    fn plan_parts(&self, run: i64) -> Result<Option<PlanParts>, StoreError> {
+        let (workloads, contenders, verify): (String, String, bool) = self.sql(|c| {
+            c.query_row(
+                "SELECT raw -> '$.plan.workloads', raw -> '$.plan.contenders', verify FROM run
+                 WHERE id = ?",
+                [run],
+                |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)),
+            )
+        })?;
+        let workloads = serde_json::from_str(&workloads).ok();
+        let parts = workloads.zip(serde_json::from_str(&contenders).ok());
+        Ok(parts.map(|(workloads, contenders)| (workloads, contenders, verify)))
     }
 
     fn op_costs(&self) -> Result<Vec<CostRow>, StoreError> {

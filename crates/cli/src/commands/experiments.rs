@@ -82,8 +82,9 @@ fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
 /// How far an estimate can be relied on. What is calibrated was seen in memory and is multiplied by
 /// what disks usually take: an assumption too.
 fn known(sources: &BTreeSet<CostSource>) -> &'static str {
-    let measured = sources.contains(&CostSource::Measured);
-    match (measured, sources.iter().any(|source| *source != CostSource::Measured)) {
+    let is_known = |source: &CostSource| *source <= CostSource::Stated;
+    let measured = sources.iter().any(|source| *source <= CostSource::Measured);
+    match (measured, !sources.iter().all(is_known)) {
         (true, false) => "measured here",
         (true, true) => "partly assumed",
         (false, _) => "assumed",

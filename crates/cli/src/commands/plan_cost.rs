@@ -38,6 +38,7 @@ pub fn basis(store: Option<&Store>) -> Result<CostBasis> {
     };
     if let Some(store) = store {
         add_measured(&mut basis, store.costs()?);
+        basis.past = store.past_work()?;
     }
     Ok(basis)
 }
@@ -116,7 +117,10 @@ fn as_rows(cost: &Cost) -> PlanCost {
         least_trials: usize::try_from(row.least_trials).unwrap_or(usize::MAX),
         expected_s: Some(row.trial_ns as f64 * row.trials as f64 / 1e9),
         written_bytes: row.trial_written_bytes.saturating_mul(row.trials),
-        source: sources(&[row.source, row.overhead_source].into()),
+        source: row
+            .records
+            .clone()
+            .unwrap_or_else(|| sources(&[row.source, row.overhead_source].into())),
     });
     let times = format!("Times from: {}", sources(&cost.sources));
     PlanCost {
@@ -140,7 +144,10 @@ pub fn sources(sources: &BTreeSet<CostSource>) -> String {
 
 fn name(source: CostSource) -> &'static str {
     match source {
+        CostSource::SameWork => "records of the same work",
         CostSource::Measured => "earlier records",
+        CostSource::Stated => "stated times",
+        CostSource::Near => "records of similar work",
         CostSource::Calibrated => "calibration",
         CostSource::Assumed => "assumption",
     }

@@ -2,8 +2,11 @@
 
 use crate::rules::{TestRules, file, ops_per_trial, plan};
 use fsarena_model::op::Op;
+use fsarena_model::past::{PastTrial, PastWork};
+use fsarena_model::record::StepTime;
 use fsarena_plan::cost::{
     CostSource, DEVICE_KINDS, FSYNC_BYTES, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes,
+    stated_block_ns,
 };
 use fsarena_plan::{CostBasis, Overrides, builtin, estimate, expand};
 
@@ -264,4 +267,76 @@ fn conditioning_is_counted_for_every_trial() {
     assert_eq!((none.images.len(), none.image_bytes), (0, 0), "a device of the user's");
     let image = "fs = \"xfs\"\ndevice = \"loop:1G\"\nssd = [\"none\", \"blkdiscard\"]";
     assert_eq!(one(work, image).images.len(), 2, "a discard makes holes");
+}
+
+/// A plan whose one workload is a fio job file.
+fn fio_plan(jobs: &str) -> fsarena_model::run::RunPlan {
+    let work = format!("name = \"w\"\nfio = \"\"\"\n{jobs}\"\"\"");
+    let text = file("fs = \"ext4\"\ndevice = \"loop:1G\"");
+    plan(&text.replace("use = \"small-files\"", &work)).expect("a legal file")
+}
+
+#[test]
+fn a_stated_time_is_what_a_trial_takes() {
+    let plan = fio_plan("[a]\nrw=randread\nsize=8m\ntime_based\nruntime=1h\n");
+    let row = &estimate(&plan, &CostBasis::default()).rows[0];
+    assert!(row.trial_ns >= 3600 * SECOND_NS && row.trial_ns < 3610 * SECOND_NS, "{row:?}");
+    assert_eq!(stated_block_ns(&plan), 3600 * SECOND_NS);
+    let rated = fio_plan("[a]\nrw=randwrite\nbs=4k\nsize=2m\nrate_iops=200\n");
+    let row = &estimate(&rated, &CostBasis::default()).rows[0];
+    assert!(row.trial_ns >= 2_560_000_000, "{row:?}");
+    let native = "files = 1\nsize = \"8M\"\nphases = [{ op = \"randread\", runtime = \"20 s\" }]";
+    let row = &one(native, "fs = \"ext4\"\ndevice = \"loop:1G\"").rows[0];
+    assert!(row.trial_ns >= 20 * SECOND_NS, "{row:?}");
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Trials of a plan's first cell, each so many seconds long, a second of it around the work.
+fn past(plan: &fsarena_model::run::RunPlan, seconds: &[u64]) -> PastWork {
+    let trial = |s: &u64| PastTrial {
+        whole_ns: s * SECOND_NS,
+        steps: vec![StepTime {
+            step: "measure".to_owned(),
+            phase: None,
+            elapsed_ns: (s - 1) * SECOND_NS,
+        }],
+    };
+    PastWork {
+        workload: plan.workloads[0].clone(),
+        levels: plan.contenders[0].levels.clone(),
+        verify: plan.verify,
+        trials: seconds.iter().map(trial).collect(),
+    }
+}
+
+#[test]
+fn records_of_the_same_work_go_before_all_else_and_then_the_nearest() {
+    let planned = |factors: &str, files: u64| {
+        let work = format!("name = \"w\"\nfiles = {files}\nsize = 4096\nphases = [\"create\"]");
+        plan(&file(factors).replace("use = \"small-files\"", &work)).expect("a legal file")
+    };
+    let ext4 = planned("fs = \"ext4\"\ndevice = \"loop:1G\"", 100);
+    let told = |wanted: &fsarena_model::run::RunPlan, past: PastWork| {
+        let basis = CostBasis { past: vec![past], ..CostBasis::default() };
+        let row = estimate(wanted, &basis).rows[0].clone();
+        (row.trial_ns / SECOND_NS, row.records, row.source)
+    };
+    let words = |text: &str| Some(text.to_owned());
+    // The longest of four was on a busy machine.
+    let same = (10, words("4 records of the same work"), CostSource::SameWork);
+    assert_eq!(told(&ext4, past(&ext4, &[9, 10, 10, 99])), same);
+    let mut renamed = past(&ext4, &[10]);
+    renamed.workload.name = "other".to_owned();
+    assert_eq!(told(&ext4, renamed).1, words("1 record of the same work"));
+    let larger = planned("fs = \"ext4\"\ndevice = \"loop:1G\"", 300);
+    let scaled = (13, words("records of another scale"), CostSource::Near);
+    assert_eq!(told(&larger, past(&ext4, &[5])), scaled, "1 s around 4 s of work");
+    let options = planned("fs = \"ext4\"\ndevice = \"loop:2G\"", 100);
+    let other = words("records of the same work with other options");
+    assert_eq!(told(&options, past(&ext4, &[5])).1, other);
+    let xfs = planned("fs = \"xfs\"\ndevice = \"loop:1G\"", 100);
+    assert_eq!(told(&xfs, past(&ext4, &[5])).1, words("records of ext4"));
+    let ram = planned("fs = \"ext4\"\ndevice = \"ram:1G\"", 100);
+    assert_eq!(told(&ram, past(&ext4, &[5])).1, None, "a disk says nothing of memory");
 }

@@ -246,6 +246,27 @@ fn a_phase_at_a_set_rate_says_nothing_of_what_an_op_costs() {
 }
 
 #[test]
+fn lengths_of_trials_are_kept_by_work_and_levels() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    for sequence in [0, 4] {
+        store.put_record(run, &records::record(&header, sequence)).unwrap();
+    }
+    store.put_record(run, &odd(&header, 1)).unwrap();
+    let past = store.past_work().unwrap();
+    assert!(past.iter().map(|work| work.trials.len()).sum::<usize>() == 2, "{past:?}");
+    for work in &past {
+        assert!(header.plan.workloads.contains(&work.workload));
+        assert!(header.plan.contenders.iter().any(|one| one.levels == work.levels));
+    }
+    let record = records::record(&header, 0);
+    let trial = &past.last().unwrap().trials.last().unwrap();
+    assert_eq!(trial.steps, record.steps);
+    assert!(trial.whole_ns >= record.elapsed_ns);
+}
+
+#[test]
 fn work_that_is_not_timed_is_no_overhead() {
     let (_dir, store) = new();
     let header = header();
