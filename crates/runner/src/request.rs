@@ -6,6 +6,7 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::RankHost;
 use fsarena_store::{RunId, StoreError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
@@ -34,6 +35,9 @@ pub struct Request<'a> {
     pub keep: bool,
     /// How often the user has asked to stop.
     pub interrupts: &'a AtomicUsize,
+    /// Expected length of a trial by contender and workload (indices into the plan), ns; for what
+    /// this RUN has not yet shown.
+    pub expected_ns: &'a BTreeMap<(usize, usize), u64>,
 }
 
 /// A RUN that is gone on with.

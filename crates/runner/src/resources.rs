@@ -685,6 +685,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &AtomicUsize::new(0),
         };
         let owner = fsarena_store::Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };

@@ -265,6 +265,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &interrupts,
         };
         let spec = spec(&header);

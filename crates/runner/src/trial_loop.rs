@@ -58,6 +58,10 @@ struct DecisionProgress<'a> {
     budget: Budget,
     /// Block that was found to end within the budget, or had begun before.
     allowed: Option<u32>,
+    /// What was expected of trials before the RUN.
+    expected_ns: &'a BTreeMap<(usize, usize), u64>,
+    /// Time of the trials so far, and what was expected of them, ns.
+    so_far: (u64, u64),
 }
 
 impl DecisionProgress<'_> {
@@ -68,19 +72,65 @@ impl DecisionProgress<'_> {
         judge.block() == 0 || self.budget.has_room_for(judge.block_ns())
     }
 
-    /// Whether a trial of the block under way is; a block may take longer than was expected.
+    /// Whether a trial of the block under way is; a block may take longer than was expected. The
+    /// very first trial is always begun: without it nothing is known.
     fn has_time_for(&self, slot: &Slot) -> bool {
         let Some(judge) = &self.judge else { return true };
-        judge.block() == 0 || self.budget.has_room_for(judge.trial_ns(slot))
+        let is_first = judge.block() == 0 && self.so_far.0 == 0;
+        is_first || self.budget.has_room_for(self.trial_ns(judge, slot))
+    }
+
+    /// Expected length of a trial: by what the same one took in this RUN, else by what was expected
+    /// of it, as many times as long as the trials so far took longer than that.
+    fn trial_ns(&self, judge: &Judge<'_>, slot: &Slot) -> u64 {
+        let seen_ns = judge.trial_ns(slot);
+        if seen_ns > 0 {
+            return seen_ns;
+        }
+        let cell = (slot.contender, slot.workload);
+        let expected_ns = self.expected_ns.get(&cell).copied().unwrap_or(0);
+        let (took_ns, expected_so_far_ns) = self.so_far;
+        match expected_so_far_ns {
+            0 => expected_ns,
+            some => (expected_ns as f64 * took_ns as f64 / some as f64) as u64,
+        }
+    }
+
+    /// Takes the length of a trial.
+    fn took(&mut self, slot: &Slot, elapsed_ns: u64) {
+        let expected_ns = self.expected_ns.get(&(slot.contender, slot.workload));
+        let expected_ns = expected_ns.copied().unwrap_or(elapsed_ns);
+        let (took, expected) = self.so_far;
+        self.so_far = (took.saturating_add(elapsed_ns), expected.saturating_add(expected_ns));
     }
 
     /// Time to the end of the RUN, with the trials `rest` of the block under way to be done.
     fn left_ns<'s>(&self, rest: impl Iterator<Item = &'s Slot>) -> Option<u64> {
-        let judge = self.judge.as_ref().filter(|judge| judge.block() > 0)?;
-        let own_ns = rest.fold(0, |sum: u64, slot| sum.saturating_add(judge.trial_ns(slot)));
+        let judge = self.judge.as_ref()?;
+        // Of a RUN of which nothing was seen or expected there is nothing to say.
+        if judge.block() == 0 && self.expected_ns.is_empty() {
+            return None;
+        }
+        let own = rest.map(|slot| self.trial_ns(judge, slot));
+        let own_ns = own.fold(0, u64::saturating_add);
         let more = judge.most_blocks().saturating_sub(judge.counted() + 1);
-        let more_ns = judge.block_ns().saturating_mul(u64::from(more));
+        let block_ns = match judge.block() {
+            0 => self.first_block_ns(judge),
+            _ => judge.block_ns(),
+        };
+        let more_ns = block_ns.saturating_mul(u64::from(more));
         Some(self.budget.until_end_ns(own_ns.saturating_add(more_ns)))
+    }
+
+    /// Expected length of a block, before one has ended: each cell is in it once.
+    fn first_block_ns(&self, judge: &Judge<'_>) -> u64 {
+        let cells = self.expected_ns.keys().map(|&(contender, workload)| Slot {
+            block: 0,
+            position: 0,
+            contender,
+            workload,
+        });
+        cells.map(|slot| self.trial_ns(judge, &slot)).fold(0, u64::saturating_add)
     }
 
     /// How many blocks there will be, as far as it is known.
@@ -165,6 +215,8 @@ impl<'a> TrialLoop<'a> {
             budget: Budget::new(limit_ns, earlier_ns, self.begun),
             allowed: judge.as_ref().filter(|judge| judge.has_begun_block()).map(Judge::block),
             judge,
+            expected_ns: self.request.expected_ns,
+            so_far: (0, 0),
         };
         // A process that died between a look and its storing has left it to the next.
         let known = decisions.judge.as_ref().map(Judge::looks).unwrap_or_default();
@@ -216,6 +268,7 @@ impl<'a> TrialLoop<'a> {
                 return Ok(RunState::Interrupted);
             }
             done.take(slot, &record);
+            decisions.took(slot, record.elapsed_ns);
             if let Some(judge) = &mut decisions.judge {
                 judge.add(&TrialScore::from_record(&record));
             }
@@ -521,6 +574,7 @@ mod tests {
     #[test]
     fn blocks_that_are_run_again_stay_within_the_budget() {
         let header = header();
+        let expected_ns = BTreeMap::new();
         let after = |used_s: u64| {
             let begun = Instant::now().checked_sub(Duration::from_secs(used_s));
             let limit_ns = Some(240 * SECOND_NS);
@@ -528,6 +582,8 @@ mod tests {
                 judge: Some(after_a_block_to_run_again(&header)),
                 budget: Budget::new(limit_ns, 0, begun.expect("the machine is up for so long")),
                 allowed: None,
+                expected_ns: &expected_ns,
+                so_far: (0, 0),
             }
         };
         assert!(after(40).has_time());
@@ -535,5 +591,32 @@ mod tests {
         let slot = &header.plan.schedule[4];
         assert!(after(220).has_time_for(slot), "one trial of 10 s");
         assert!(!after(230).has_time_for(slot));
+    }
+
+    /// Of the first block too, all but the very first trial are begun only where they are expected
+    /// to end in time.
+    #[test]
+    fn trials_of_the_first_block_stay_within_the_budget() {
+        let header = header();
+        let expected_ns: BTreeMap<_, _> =
+            [((0, 0), 10 * SECOND_NS), ((1, 0), 10 * SECOND_NS)].into();
+        let slot = header.plan.schedule[1];
+        let at = |used_s: u64, so_far| {
+            let begun = Instant::now().checked_sub(Duration::from_secs(used_s));
+            let limit_ns = Some(240 * SECOND_NS);
+            let progress = DecisionProgress {
+                judge: Judge::new(&header.plan),
+                budget: Budget::new(limit_ns, 0, begun.expect("the machine is up for so long")),
+                allowed: None,
+                expected_ns: &expected_ns,
+                so_far,
+            };
+            (progress.has_time_for(&slot), progress.left_ns(std::iter::once(&slot)))
+        };
+        assert!(at(300, (0, 0)).0, "without the first there is no figure");
+        assert!(at(200, (10 * SECOND_NS, 10 * SECOND_NS)).0, "37 s are left of 10");
+        assert!(!at(230, (10 * SECOND_NS, 10 * SECOND_NS)).0);
+        assert!(!at(200, (50 * SECOND_NS, 10 * SECOND_NS)).0, "it takes five times as long");
+        assert!(at(10, (0, 0)).1.is_some_and(|left_ns| left_ns >= 200 * SECOND_NS));
     }
 }

@@ -11,7 +11,7 @@ use fsarena_plan::cost::{CostSource, OpCost};
 use fsarena_plan::{Cost, CostBasis};
 use fsarena_report::{PlanCost, PlanCostRow, PlanNeed};
 use fsarena_store::{Costs, Store};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 /// Earlier records, where there is a database; it is not raised and nothing is written to it.
@@ -26,6 +26,12 @@ pub fn estimate(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
     let cost = as_rows(&fsarena_plan::estimate(plan, &basis));
     let crash_runs_s = fsarena_plan::crash_runs_s(plan, basis.guests_at_once);
     Ok(PlanCost { needs: needs(plan), crash_runs_s, ..cost })
+}
+
+/// Expected length of a trial by contender and workload, ns.
+pub fn trials_ns(plan: &RunPlan, store: &Store) -> Result<BTreeMap<(usize, usize), u64>> {
+    let cost = fsarena_plan::estimate(plan, &basis(Some(store))?);
+    Ok(cost.rows.iter().map(|row| ((row.contender, row.workload), row.trial_ns)).collect())
 }
 
 /// What is known of costs on this machine: a look at it, and the records of `store`.

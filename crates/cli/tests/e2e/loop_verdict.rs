@@ -289,8 +289,8 @@ fn a_fixed_number_of_blocks() {
     assert_nothing_left(&env);
 }
 
-/// The first block is done in any case; no other is begun that would not end in time, and where it
-/// ended it is looked at once more.
+/// The first trial is done in any case; no other is begun that would not end in time, and where the
+/// RUN ended it is looked at once more.
 #[test]
 fn a_budget_that_is_used_up() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
@@ -298,17 +298,16 @@ fn a_budget_that_is_used_up() {
     let factors = format!("{EQUAL}\nhandicap = \"200 ms\"");
     let file = env.known(&run, &factors, &["create", "read", "stat"]);
     let ran = env.run(&["run", &file]).good();
-    let cut_off = "cut off by its budget of 1.00 s: 1 of at most 8 blocks done, 7 left";
-    ran.says(&[cut_off, "UNDECIDED", "budget"]);
+    let cut_off = "cut off by its budget of 1.00 s: 0 of at most 8 blocks done, 8 left";
+    ran.says(&[cut_off, "budget"]);
     env.run(&["list"]).good().says(&[cut_off]);
     assert_nothing_left(&env);
     let course = env.course();
-    assert_eq!(course.stop, Some(Stop { blocks: 1, why: StopWhy::Budget }));
-    assert_eq!(course.looks, [0; 0], "one block says nothing about the spread");
-    let labels = ["ext4 handicap=200ms#1", "ext4 handicap=200ms#2"];
-    assert_eq!(course.done(), labels.map(|label| (label, vec![0])).into());
+    assert_eq!(course.stop, Some(Stop { blocks: 0, why: StopWhy::Budget }));
+    assert_eq!(course.looks, [0; 0], "no block says nothing about the spread");
+    assert_eq!(course.attempts.len(), 1, "a second trial of 0.6 s and more does not fit");
     let document = env.studied(1);
-    assert_eq!(document["stop"], json!({ "blocks": 1, "why": "budget" }));
+    assert_eq!(document["stop"], json!({ "blocks": 0, "why": "budget" }));
     assert_eq!(document["budget_ns"], json!(1_000_000_000));
     env.run(&["study", "--require-decision"]).code(4);
     a_run_that_has_ended_does_not_go_on(&env);

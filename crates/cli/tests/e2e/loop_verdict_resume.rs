@@ -151,8 +151,8 @@ fn a_run_that_has_ended_is_not_extended() {
     assert!(!ran.stderr.contains("few on ext4"), "{}", ran.stderr);
     assert_eq!(env.runs()[0].state, RunState::Done);
     let course = env.course();
-    assert_eq!((course.attempts.len(), course.looks.len()), (2, 0));
-    assert_eq!(course.stop, Some(Stop { blocks: 1, why: StopWhy::Budget }));
+    assert_eq!((course.attempts.len(), course.looks.len()), (1, 0));
+    assert_eq!(course.stop, Some(Stop { blocks: 0, why: StopWhy::Budget }));
     assert_eq!((env.records(1), env.studied(1)), before);
     assert_nothing_left(&env);
 }

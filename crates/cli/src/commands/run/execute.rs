@@ -3,7 +3,7 @@
 
 use crate::args::RunArgs;
 use crate::commands::loaded::{self, Identity, LoadedRun};
-use crate::commands::{advice, open, report, show};
+use crate::commands::{advice, open, plan_cost, report, show};
 use crate::context::{self, exit};
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
@@ -35,6 +35,7 @@ pub(super) fn execute(
     let _held = hold_kernels(&header.plan)?;
     let interrupts = context::count_interrupts()?;
     let mut store = open::for_writing(db)?;
+    let expected_ns = plan_cost::trials_ns(&header.plan, &store)?;
     let request = Request {
         header,
         resumed,
@@ -44,6 +45,7 @@ pub(super) fn execute(
         hosts,
         keep: args.keep,
         interrupts: &interrupts,
+        expected_ns: &expected_ns,
     };
     let mut bar = Bar::new(header.plan.schedule.len(), args.quiet);
     let finished = fsarena_runner::run(&request, &mut store, &mut bar);

@@ -21,6 +21,7 @@ use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Finding;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlace, RunPlan};
+use fsarena_model::units::Nanos;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::Experiment;
 pub(super) use options::read_experiment;
@@ -55,6 +56,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
     if args.dry_run {
         return dry_run(args, db, &checked.plan);
     }
+    refuse_late_block(&checked.plan)?;
     let Checked {
         experiment,
         overrides,
@@ -132,6 +134,23 @@ fn header(
         place: Some(place),
         findings,
     }
+}
+
+/// Refuses a RUN of which not one block can end within its budget, whatever the machine.
+fn refuse_late_block(plan: &RunPlan) -> Result<()> {
+    let Some(budget_ns) = plan.verdict.as_ref().and_then(|ask| ask.budget_ns) else {
+        return Ok(());
+    };
+    let stated_ns = fsarena_plan::cost::stated_block_ns(plan);
+    if stated_ns > budget_ns {
+        refuse!(
+            "a budget of {}: one block takes {} by the runtimes, rates and periods that its \
+             workloads state; use a longer --budget, fewer contenders, or shorter runtimes",
+            Nanos(budget_ns),
+            Nanos(stated_ns)
+        );
+    }
+    Ok(())
 }
 
 fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {
