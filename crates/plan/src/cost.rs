@@ -181,6 +181,8 @@ pub struct CostRow {
     /// The records that the length of a trial is from, in words, where it is from those of the same
     /// or nearly the same work.
     pub records: Option<String>,
+    /// Least length of a trial by the times that its workload states, ns.
+    pub stated_ns: u64,
 }
 
 /// An image to be written.
@@ -447,6 +449,7 @@ fn row(
         source,
         overhead_source,
         records,
+        stated_ns: stated_ns(planned, levels),
     }
 }
 
@@ -562,6 +565,7 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
         cost.trials += row.trials;
         cost.total_ns = cost.total_ns.saturating_add(total_ns(row.trials));
         cost.sources.extend([row.source, row.overhead_source]);
+        cost.sources.extend((row.stated_ns > 0).then_some(CostSource::Stated));
         let (sum, least_sum) = if row.in_memory {
             (&mut cost.memory_written_bytes, &mut least.memory_written_bytes)
         } else {

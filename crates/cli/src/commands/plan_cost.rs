@@ -123,10 +123,10 @@ fn as_rows(cost: &Cost) -> PlanCost {
         least_trials: usize::try_from(row.least_trials).unwrap_or(usize::MAX),
         expected_s: Some(row.trial_ns as f64 * row.trials as f64 / 1e9),
         written_bytes: row.trial_written_bytes.saturating_mul(row.trials),
-        source: row
-            .records
-            .clone()
-            .unwrap_or_else(|| sources(&[row.source, row.overhead_source].into())),
+        source: row.records.clone().unwrap_or_else(|| {
+            let stated = (row.stated_ns > 0).then_some(CostSource::Stated);
+            sources(&[row.source, row.overhead_source].into_iter().chain(stated).collect())
+        }),
     });
     let times = format!("Times from: {}", sources(&cost.sources));
     PlanCost {

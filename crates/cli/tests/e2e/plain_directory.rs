@@ -191,3 +191,32 @@ fn a_dry_run_touches_nothing() {
     let plan = env.run(&["run", "--dry-run", "--json"]).json();
     assert_eq!(plan["kind"], "plan");
 }
+
+/// What a job file states is what its trials are said to take, a block that cannot end in time is
+/// refused, and after a RUN the same work is foretold from its records.
+#[test]
+fn times_are_foretold_from_what_is_stated_and_recorded() {
+    if crate::support::tool("fio").is_none() {
+        return;
+    }
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let jobs = env.write("jobs.fio", "[a]\nrw=randread\nsize=1m\ntime_based\nruntime=3\n");
+    let on = ["run", "--fs", "directory", "--on", &target, "--workload", &jobs];
+    let foretold = || {
+        let ran = env.run(&[&on[..], &["--runs", "2", "--dry-run", "--json"]].concat()).good();
+        let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let row = plan["cost"]["rows"][0].clone();
+        (row["expected_s"].as_f64().unwrap(), row["source"].as_str().unwrap().to_owned())
+    };
+    let (expected_s, source) = foretold();
+    assert!(expected_s >= 6.0, "{expected_s}");
+    assert!(source.contains("stated times"), "{source}");
+    let late = env.run(&[&on[..], &["--budget", "2s"]].concat()).code(2);
+    late.says(&["one block takes 3.00 s", "--budget"]);
+    env.run(&[&on[..], &["--runs", "2"]].concat()).good();
+    let (expected_s, source) = foretold();
+    assert!(expected_s >= 6.0, "{expected_s}");
+    assert_eq!(source, "2 records of the same work");
+    assert_nothing_left(&env);
+}
