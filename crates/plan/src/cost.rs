@@ -18,9 +18,11 @@
 mod fio;
 mod jobs;
 mod records;
+mod source;
 mod stated;
 mod sums;
 
+pub use source::CostSource;
 pub use stated::{stated_block_ns, stated_ns};
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
@@ -38,7 +40,7 @@ use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
 use jobs::stage_ns;
-use records::Wanted;
+use records::TrialSought;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sums::{Sums, moved_bytes, syncs};
 
@@ -136,23 +138,6 @@ pub struct CostBasis {
     pub past: Vec<PastWork>,
     /// Guests that are side by side, at least one.
     pub guests_at_once: u64,
-}
-
-/// Where a figure comes from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum CostSource {
-    /// Records of the same work on the same levels.
-    SameWork,
-    /// Records of earlier RUNs.
-    Measured,
-    /// The workload itself states the time.
-    Stated,
-    /// Records of nearly the same work: other options, another scale, file system or device.
-    Near,
-    /// A calibration just now.
-    Calibrated,
-    /// An assumption of this program.
-    Assumed,
 }
 
 /// Cost of one workload on one contender.
@@ -416,7 +401,7 @@ fn row(
     }
     ns += conditioning_ns(levels);
     let planned = &plan.workloads[number];
-    let wanted = Wanted { workload: planned, levels, verify: plan.verify };
+    let wanted = TrialSought { workload: planned, levels, verify: plan.verify };
     let past = if levels.device.is_virtual() { &[] } else { &basis.past[..] };
     let is_own = source <= CostSource::Stated && overhead_source <= CostSource::Stated;
     let found = wanted.own(past).or_else(|| wanted.other(past).filter(|_| !is_own));

@@ -5,8 +5,9 @@
 //! another scale; then, where nothing is known of the file system itself, equal work on another one
 //! and on another kind of device.
 
+use super::source::CostSource;
 use super::stated::stated_ns;
-use super::{CostSource, sums::Sums};
+use super::sums::Sums;
 use fsarena_model::contender::Levels;
 use fsarena_model::past::{PastTrial, PastWork};
 use fsarena_model::phase::Workload;
@@ -25,13 +26,13 @@ pub(super) struct Found {
 
 /// What is to be foretold.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct TrialSought<'a> {
     pub(super) workload: &'a Workload,
     pub(super) levels: &'a Levels,
     pub(super) verify: bool,
 }
 
-impl Wanted<'_> {
+impl TrialSought<'_> {
     /// From the same work, with these options or others, or at another scale.
     pub(super) fn own(self, past: &[PastWork]) -> Option<Found> {
         self.equal_levels(past).or_else(|| self.other_options(past)).or_else(|| self.scaled(past))

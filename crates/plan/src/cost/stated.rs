@@ -17,7 +17,8 @@ pub fn stated_ns(workload: &Workload, levels: &Levels) -> u64 {
     let workload = at_levels(workload, levels);
     let timed = workload.phases.iter().filter(|phase| phase.timed);
     let sum: f64 = timed.map(|phase| phase_ns(&workload, phase)).sum();
-    super::whole(sum)
+    // Saturates, and is never below 0.
+    sum.round() as u64
 }
 
 /// The same of all trials of one block, ns.
