@@ -143,6 +143,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("safety/src/packed.rs", "packed-log"),
     ("safety/src/sequence/tree.rs", "crash-tree"),
     ("safety/src/stamp.rs", "crash-state"),
+    ("store/src/cost.rs", "database-rows"),
     ("store/src/crash.rs", "database-rows"),
     ("store/src/merge.rs", "database-file database-rows"),
     ("store/src/open.rs", "database-file database-rows"),

@@ -213,6 +213,7 @@ fn every_reader(path: &Path) {
 
 fn read_all(store: &Store) -> Result<(), StoreError> {
     store.costs()?;
+    store.past_work()?;
     store.running()?;
     store.resumable()?;
     for row in store.runs()? {
