@@ -225,12 +225,7 @@ impl<'a> TrialLoop<'a> {
         }
         self.machine_ends = self.ended_by_machine()?;
         if !left.is_empty() {
-            resources.stage_sources(&left, self.progress)?;
-            resources.claim_targets(&left, self.progress)?;
-            let changes = resources.changes_since(plan, &records);
-            if !changes.is_empty() {
-                return Err(RunError::Changed { changes: changes.join("; ") });
-            }
+            self.claim(&left, &records, resources)?;
         }
         drop(records);
         for (at, &sequence) in left.iter().enumerate() {
@@ -275,6 +270,22 @@ impl<'a> TrialLoop<'a> {
         }
         self.close(&mut decisions)?;
         Ok(RunState::Done)
+    }
+
+    /// Claims what the trials that are `left` need; what lies there has to be what `records` say.
+    fn claim(
+        &mut self,
+        left: &[usize],
+        records: &[TrialRecord],
+        resources: &mut RunResources<'_>,
+    ) -> Result<(), RunError> {
+        resources.stage_sources(left, self.progress)?;
+        resources.claim_targets(left, self.progress)?;
+        let changes = resources.changes_since(&self.request.header.plan, records);
+        match changes.is_empty() {
+            true => Ok(()),
+            false => Err(RunError::Changed { changes: changes.join("; ") }),
+        }
     }
 
     /// Ends the blocks before the one of `slot`; whether the RUN is over.
