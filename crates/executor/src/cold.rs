@@ -216,7 +216,7 @@ pub fn judge(
         (Backing::Memory, ..) => {
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
-        (_, Cache::Warm | Cache::ColdStart | Cache::ColdClients, _) => {
+        (_, Cache::Warm | Cache::ColdStart | Cache::ColdClients | Cache::Unknown, _) => {
             proof.cache_drops = warmth.cache_drops;
             match warmth.objection(need, &proof) {
                 Some(objection) => (CacheState::NotWarm, objection),

@@ -74,7 +74,7 @@ impl SourceFiles<'_> {
         let cold = match self.spec.source_cache.unwrap_or(self.spec.contender.levels.cache) {
             Cache::Cold => true,
             Cache::ColdStart => is_first,
-            Cache::Warm | Cache::ColdClients => false,
+            Cache::Warm | Cache::ColdClients | Cache::Unknown => false,
         };
         if !cold {
             read_all(&path, self.stop)?;

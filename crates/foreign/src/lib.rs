@@ -6,3 +6,4 @@
 
 pub mod fio;
 pub mod import;
+mod seen;

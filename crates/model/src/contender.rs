@@ -487,10 +487,13 @@ pub enum Cache {
     ColdStart,
     /// A directory of a shared file system whose clients, the hosts of the ranks, were made cold.
     ColdClients,
+    /// Of what another program measured: nobody can ask for it.
+    Unknown,
 }
 
 names!(Cache.name {
     Cold = "cold", Warm = "warm", ColdStart = "cold-start", ColdClients = "cold-clients",
+    Unknown = "unknown",
 });
 
 impl Cache {

@@ -511,6 +511,13 @@ impl CacheRecord {
         let (asked, state) = (crate::contender::Cache::Warm, CacheState::Warm);
         Self { asked, state, why: why.to_owned(), proof: ColdProof::default() }
     }
+
+    /// Of what another program measured.
+    #[must_use]
+    pub fn unknown(why: &str) -> Self {
+        let (asked, state) = (crate::contender::Cache::Unknown, CacheState::Unknown);
+        Self { asked, state, why: why.to_owned(), proof: ColdProof::default() }
+    }
 }
 
 /// What the cache was, in the order of tables.
@@ -531,6 +538,8 @@ pub enum CacheState {
     /// Warm was asked for, and the device delivered what should have been cached, or somebody
     /// dropped the caches: neither warm nor cold, and compared with nothing.
     NotWarm,
+    /// Nothing is known of it: another program measured.
+    Unknown,
 }
 
 impl CacheState {

@@ -261,7 +261,7 @@ impl RunPlan {
     pub fn is_to_be_cold(&self, question: &Question, cache: Cache) -> bool {
         match cache {
             Cache::Cold | Cache::ColdClients => true,
-            Cache::Warm => false,
+            Cache::Warm | Cache::Unknown => false,
             Cache::ColdStart => {
                 let workload = self.workloads.get(question.workload);
                 let first = workload.and_then(|work| work.phases.iter().find(|phase| phase.timed));

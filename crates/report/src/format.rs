@@ -182,6 +182,7 @@ pub(crate) fn cache(state: CacheState) -> &'static str {
         CacheState::Warm => "warm",
         CacheState::WarmByNature => "warm by nature",
         CacheState::NotWarm => "not warm",
+        CacheState::Unknown => "unknown",
     }
 }
 

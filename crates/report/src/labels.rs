@@ -45,6 +45,7 @@ pub fn phase_title(table: &PhaseTable) -> String {
         text.push_str(match row.cache {
             CacheState::Cold => "; cold",
             CacheState::ColdClients => "; cold clients",
+            CacheState::Unknown => "; caches unknown",
             _ => "; warm",
         });
     }

@@ -65,5 +65,6 @@ pub(crate) fn cache_state_name(state: CacheState) -> &'static str {
         // Which of the two it was has a column of its own.
         CacheState::Warm | CacheState::NotWarm => "warm",
         CacheState::WarmByNature => "warm-by-nature",
+        CacheState::Unknown => "unknown",
     }
 }

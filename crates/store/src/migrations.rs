@@ -7,7 +7,7 @@ use rusqlite::Connection;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
     include_str!("../migrations/0004_crash_run.sql"),
@@ -15,6 +15,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../migrations/0006_per_op.sql"),
     include_str!("../migrations/0007_several.sql"),
     include_str!("../migrations/0008_free_quantity.sql"),
+    include_str!("../migrations/0009_unknown_cache.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 

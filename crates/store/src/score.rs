@@ -153,6 +153,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
             "cold-clients" => CacheState::ColdClients,
             "warm" if row.get(18)? => CacheState::NotWarm,
             "warm" => CacheState::Warm,
+            "unknown" => CacheState::Unknown,
             _ => CacheState::WarmByNature,
         },
         memory: match row.get_ref(7)?.as_str()? {

@@ -45,6 +45,7 @@ fn what_mdtest_and_ior_measured_is_shown() {
     env.run(&[&["import", "mdtest"][..], &words].concat()).good().says(&[
         "local is FASTER than nfs",
         "mdtest prints rates",
+        "caches unknown",
         "imported as RUN 1, 8 trials",
     ]);
     let head = "access bw(MiB/s) block(KiB) xfer(KiB) open(s) wr/rd(s) close(s) total(s) iter\n";

@@ -18,6 +18,7 @@
 //! | `rewrite` | the job file and the arguments for one phase; the scaled text |
 //! | `output` | fio's JSON |
 //! | `constraints` | what the options of a job leave free |
+//! | `normal` | one spelling of options that have several |
 //! | `outcome` | what a run of fio comes to, in the words of the model |
 //!
 //! Pure functions on text: no process is started and no file is touched. Sources: the HOWTO
@@ -26,6 +27,7 @@
 mod constraints;
 mod job;
 mod length;
+mod normal;
 mod outcome;
 mod output;
 mod paths;
@@ -36,6 +38,7 @@ mod syntax;
 
 pub use job::{JobFile, JobPhase};
 pub use length::PhaseLength;
+pub(crate) use normal::normalised;
 pub use outcome::{JobReport, Outcome, OutputError, Report};
 pub use rewrite::{PhaseRun, version_of};
 pub use syntax::FioError;

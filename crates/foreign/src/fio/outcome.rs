@@ -9,11 +9,15 @@
 //!
 //! A figure that fio did not take (`disable_clat`, `gtod_reduce`) is missing, not zero.
 
-use crate::fio::output::{self, Direction, JobOut, Latency, Output};
+use crate::fio::constraints;
+use crate::fio::output::{self, Direction, Found, JobOut, Latency, Output, Search};
+use crate::seen::{escaped, first_line};
 use fsarena_model::sample::LatencyHistogram;
-use fsarena_model::work::OpError;
-use indexmap::IndexSet;
+use fsarena_model::work::{Constraints, OpError};
+use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 /// fio divides a power of two into 64 buckets (stat.h, `FIO_IO_U_PLAT_BITS`).
 const PRECISION_BITS: u32 = 6;
@@ -27,14 +31,17 @@ pub struct Outcome {
     pub ops: u64,
     /// Bytes that they moved.
     pub asked_bytes: u64,
-    /// Of these, written.
-    pub written_bytes: u64,
+    /// Of these, written; absent where fio gives all directions in one (`unified_rw_reporting`).
+    pub written_bytes: Option<u64>,
     /// Time of the longest job by fio's own clock, which has milliseconds.
     pub own_ns: u64,
     /// Latency of all I/Os.
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where other I/Os are next to them.
     pub write_latency: Option<LatencyHistogram>,
+    /// The latency that 99 % of the I/Os stay below, by fio's own list, where one job did all of
+    /// them in one direction: lists cannot be added.
+    pub p99_ns: Option<u64>,
     /// The first failure.
     pub error: Option<OpError>,
     /// Further figures, by name with unit.
@@ -47,29 +54,45 @@ pub enum OutputError {
     /// fio gave up before it had anything to report.
     #[error("fio printed no result; it said: {0}")]
     NoJson(String),
-    /// The JSON is not what fio 3 prints.
-    #[error("fio's JSON cannot be read: {0}; use fio 3.x")]
+    /// The JSON is not what fio prints.
+    #[error("fio's JSON cannot be read: {0}")]
     Json(String),
+    /// There is no JSON at all.
+    #[error("it has no JSON; it begins with {0}")]
+    Foreign(String),
+    /// A report that is not whole, next to others that are.
+    #[error("the JSON that begins in line {0} is cut off, or is none of fio's")]
+    Cut(usize),
+    /// There are more beginnings of something else than are tried.
+    #[error("it has dozens of braces that begin no report of fio")]
+    Braces,
 }
 
 /// Characters of what others wrote that an error quotes at most.
 const QUOTED: usize = 100;
 
-impl From<serde_json::Error> for OutputError {
-    fn from(error: serde_json::Error) -> Self {
-        // The place is at the end of its words, which quote values of whatever length.
+impl OutputError {
+    /// The words of an error, of which the place is at the end, and which quote values of whatever
+    /// length.
+    pub(crate) fn shortened(error: &serde_json::Error) -> String {
         let text = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = text.strip_suffix(&place);
-        Self::Json(what.map_or_else(|| quoted(&text), |what| quoted(what) + &place))
+        what.map_or_else(|| quoted(&text), |what| quoted(what) + &place)
+    }
+}
+
+impl From<serde_json::Error> for OutputError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(Self::shortened(&error))
     }
 }
 
 /// The beginning of a text, where it is long.
 fn quoted(text: &str) -> String {
     match text.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", escaped(&text[..end])),
+        None => escaped(text).into_owned(),
     }
 }
 
@@ -91,7 +114,8 @@ impl Outcome {
         let ops_of = |pick: Pick| total(jobs.iter().map(|job| done(job, pick(job))));
         let bytes_of = |pick: Pick| total(jobs.iter().map(|job| pick(job).io_bytes));
         let writes = ops_of(WRITE);
-        let ops = total([ops_of(READ), writes, ops_of(TRIM)]);
+        let mixed = ops_of(MIXED);
+        let ops = total([ops_of(READ), writes, ops_of(TRIM), mixed]);
         let latencies = |which: &[Pick]| {
             let each = jobs.iter().flat_map(|job| which.iter().map(|pick| chosen(pick(job))));
             histogram(&each.collect::<Vec<_>>())
@@ -99,69 +123,116 @@ impl Outcome {
         Self {
             version: version.to_owned(),
             ops,
-            asked_bytes: total([bytes_of(READ), bytes_of(WRITE)]),
-            written_bytes: bytes_of(WRITE),
+            asked_bytes: total([bytes_of(READ), bytes_of(WRITE), bytes_of(MIXED)]),
+            written_bytes: (mixed == 0).then(|| bytes_of(WRITE)),
             own_ns: jobs.iter().map(|job| own_ns(job)).max().unwrap_or(0),
-            latency: latencies(&[READ, WRITE, TRIM]),
+            latency: latencies(&[READ, WRITE, TRIM, MIXED]),
             write_latency: if writes < ops { latencies(&[WRITE]) } else { None },
+            p99_ns: listed_p99_ns(jobs),
             error: failure(jobs, said, ops),
             figures: figures(jobs),
         }
     }
 }
 
-/// What a whole file of fio's says, job by job.
+/// What one report of fio says, job by job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
     /// fio's version, as in its output.
     pub version: String,
     /// When fio wrote it, ns since 1970; absent in files of versions that do not say.
     pub written_unix_ns: Option<u64>,
-    /// Jobs of one name together, in the order of their first.
+    /// Where it begins and ends in its text.
+    pub place: Range<usize>,
+    /// In the order of their first; clones of a job are one.
     pub jobs: Vec<JobReport>,
 }
 
-/// Jobs of one name.
+/// A job, with all its clones (`numjobs`): what has one name, one group and the same options.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobReport {
     pub name: String,
-    /// Whether an option limits their time (`runtime`, `time_based`): then how much they did is the
-    /// result, not how long it took.
-    pub is_limited_by_time: bool,
+    /// Jobs of one group ran at once.
+    pub group: u64,
+    /// Its options with those of `[global]`, as fio repeats them; empty for one without a value.
+    pub options: BTreeMap<String, String>,
     /// What they come to.
     pub outcome: Outcome,
 }
 
+impl JobReport {
+    /// What it was told to do.
+    #[must_use]
+    pub fn constraints(&self) -> Constraints {
+        constraints::constraints_of(&|name| self.options.get(name).map(String::as_str))
+    }
+}
+
 impl Report {
-    /// Reads a file that fio wrote (`--output-format=json` or `json+`); lines before and after the
-    /// JSON, such as warnings, are passed over.
+    /// Reads all reports that fio wrote into a file (`--output-format=json` or `json+`); lines
+    /// around the JSON, such as warnings, are passed over.
     ///
     /// # Errors
-    /// Where there is no JSON, or not fio's.
-    pub fn parse(text: &str) -> Result<Self, OutputError> {
-        let found = output::find(text);
-        let (start, output) = found.ok_or_else(|| OutputError::NoJson(last_words(text, "")))?;
-        let output = output?;
-        let said = &text[..start];
-        let names: IndexSet<&str> =
-            named(&output).into_iter().map(|job| job.jobname.as_str()).collect();
-        let of = |name: &str| {
-            let all = named(&output);
-            let own: Vec<&JobOut> = all.into_iter().filter(|job| job.jobname == name).collect();
-            let is_limiting =
-                |option: &String| ["runtime", "time_based"].contains(&option.as_str());
-            let global = output.global_options.keys().any(is_limiting);
-            let is_limited_by_time =
-                global || own.iter().any(|job| job.options.keys().any(is_limiting));
-            let outcome = Outcome::new(&output.version, &own, said);
-            JobReport { name: name.to_owned(), is_limited_by_time, outcome }
+    /// Where there is no report, or something that looks like one cannot be read.
+    pub fn parse_all(text: &str) -> Result<Vec<Self>, OutputError> {
+        let Search { found, refused, gave_up } = output::search(text);
+        if let Some((start, error)) = refused {
+            return Err(match (found.is_empty(), gave_up) {
+                (true, false) => error.into(),
+                (true, true) => OutputError::Braces,
+                (false, _) => OutputError::Cut(text[..start].matches('\n').count() + 1),
+            });
+        }
+        if gave_up {
+            return Err(OutputError::Braces);
+        }
+        if found.is_empty() {
+            return Err(OutputError::Foreign(first_line(text)));
+        }
+        let mut before = 0;
+        let of = |found: Found| {
+            let said = &text[before..found.start];
+            before = found.end;
+            Self::new(&found, said)
         };
-        Ok(Self {
+        Ok(found.into_iter().map(of).collect())
+    }
+
+    fn new(found: &Found, said: &str) -> Self {
+        let output = &found.output;
+        let global = texts(&output.global_options);
+        let mut jobs: IndexMap<JobKey<'_>, Vec<&JobOut>> = IndexMap::new();
+        for job in named(output) {
+            let mut options = global.clone();
+            options.extend(texts(&job.options));
+            jobs.entry((&job.jobname, job.groupid, options)).or_default().push(job);
+        }
+        let of = |((name, group, options), own): (JobKey<'_>, Vec<&JobOut>)| JobReport {
+            name: name.to_owned(),
+            group,
+            options,
+            outcome: Outcome::new(&output.version, &own, said),
+        };
+        Self {
             version: output.version.clone(),
             written_unix_ns: output.written_unix_ns(),
-            jobs: names.into_iter().map(of).collect(),
-        })
+            place: found.start..found.end,
+            jobs: jobs.into_iter().map(of).collect(),
+        }
     }
+}
+
+/// Name, group and options: jobs that have them in common are one.
+type JobKey<'a> = (&'a str, u64, BTreeMap<String, String>);
+
+/// Options as text; what JSON has as null is an option without a value.
+fn texts(options: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, String> {
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    options.iter().map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
 /// Jobs that report: in a group one does so for all.
@@ -174,6 +245,15 @@ type Pick = fn(&JobOut) -> &Direction;
 const READ: Pick = |job| &job.read;
 const WRITE: Pick = |job| &job.write;
 const TRIM: Pick = |job| &job.trim;
+/// All of them, where no direction has figures of its own.
+const MIXED: Pick = |job| {
+    let alone = [&job.read, &job.write, &job.trim];
+    match alone.iter().all(|own| own.total_ios == 0 && own.io_bytes == 0) {
+        true => &job.mixed,
+        false => &NOTHING,
+    }
+};
+static NOTHING: LazyLock<Direction> = LazyLock::new(Direction::default);
 
 /// A sum of figures that others wrote: what does not fit is cut to the largest number.
 fn total(figures: impl IntoIterator<Item = u64>) -> u64 {
@@ -204,7 +284,7 @@ fn last_words(stdout: &str, stderr: &str) -> String {
 
 /// Length of a job by fio's clock: that of its longest direction.
 fn own_ns(job: &JobOut) -> u64 {
-    let moved = [&job.read, &job.write, &job.trim].map(|direction| direction.runtime);
+    let moved = [READ, WRITE, TRIM, MIXED].map(|pick| pick(job).runtime);
     let longest_ms = moved.into_iter().max().filter(|&ms| ms > 0).unwrap_or(job.job_runtime);
     longest_ms.saturating_mul(1_000_000)
 }
@@ -296,7 +376,7 @@ fn figures(jobs: &[&JobOut]) -> BTreeMap<String, String> {
         figures.insert("errors_passed_over".to_owned(), passed_over.to_string());
     }
     let bins = |kind: fn(&Direction) -> &Latency| {
-        let moved = jobs.iter().flat_map(|job| [&job.read, &job.write, &job.trim]);
+        let moved = jobs.iter().flat_map(|job| [READ, WRITE, TRIM, MIXED].map(|pick| pick(job)));
         moved.into_iter().any(|direction| !kind(direction).bins.is_empty())
     };
     let kind = match (bins(|direction| &direction.lat_ns), bins(|direction| &direction.clat_ns)) {
@@ -312,7 +392,7 @@ fn figures(jobs: &[&JobOut]) -> BTreeMap<String, String> {
 
 /// Figures of each direction in which something was done.
 fn direction_figures(figures: &mut BTreeMap<String, String>, prefix: &str, jobs: &[&JobOut]) {
-    for (name, pick) in [("read", READ), ("write", WRITE), ("trim", TRIM)] {
+    for (name, pick) in [("read", READ), ("write", WRITE), ("trim", TRIM), ("mixed", MIXED)] {
         let each = || jobs.iter().map(|job| pick(job));
         let ios = total(jobs.iter().map(|job| done(job, pick(job))));
         if ios == 0 {
@@ -349,7 +429,13 @@ fn direction_figures(figures: &mut BTreeMap<String, String>, prefix: &str, jobs:
 
 /// Mean, extremes and quantiles.
 fn latency_figures(add: &mut impl FnMut(&str, String), latencies: &[&Latency]) {
-    let Some(histogram) = histogram(latencies) else { return };
+    let Some(histogram) = histogram(latencies) else {
+        // The lists of several jobs cannot be added.
+        if let [one] = latencies {
+            listed_figures(add, one);
+        }
+        return;
+    };
     let count = histogram.count().max(1);
     add("min_ns", histogram.min_ns.to_string());
     add("mean_ns", (histogram.sum_ns / count).to_string());
@@ -357,4 +443,27 @@ fn latency_figures(add: &mut impl FnMut(&str, String), latencies: &[&Latency]) {
         add(key, histogram.quantile_ns(share).unwrap_or(0).to_string());
     }
     add("max_ns", histogram.max_ns.to_string());
+}
+
+/// What fio prints where it keeps no bins.
+fn listed_figures(add: &mut impl FnMut(&str, String), latency: &Latency) {
+    if latency.max > 0 {
+        add("min_ns", latency.min.to_string());
+        add("mean_ns", format!("{:.0}", latency.mean));
+        add("max_ns", latency.max.to_string());
+    }
+    for (key, percent) in [("p50_ns", 50.0), ("p99_ns", 99.0), ("p99.9_ns", 99.9)] {
+        if let Some(ns) = latency.listed_ns(percent) {
+            add(key, ns.to_string());
+        }
+    }
+}
+
+/// p99 of fio's list, of the one direction of the one job that did something.
+fn listed_p99_ns(jobs: &[&JobOut]) -> Option<u64> {
+    let all = jobs.iter().flat_map(|job| [READ, WRITE, TRIM, MIXED].map(|pick| pick(job)));
+    let mut moved = all.filter(|direction| direction.total_ios > 0);
+    let only = moved.next().filter(|_| moved.next().is_none())?;
+    // The whole latency has a list where it was asked for alone.
+    only.lat_ns.listed_ns(99.0).or_else(|| only.clat_ns.listed_ns(99.0))
 }

@@ -1,6 +1,7 @@
 //! From what was measured to a plan and its records.
 
 use crate::import::notices;
+use crate::seen::{escaped, quoted};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::host::Host;
 use fsarena_model::job::{Command, DATA, Job, JobKind};
@@ -12,8 +13,10 @@ use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
 use fsarena_model::verdict::{Limits, METHOD_VERSION, Pairs, Question, Rule, VerdictPlan};
 use fsarena_model::work::{Dataset, OpError, Phase, ProgramReport, Workload};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use sha2::{Digest, Sha256};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 /// A file of another program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +51,71 @@ pub struct Imported {
     pub records: Vec<TrialRecord>,
 }
 
+/// What was seen of each input, so that one measurement is one trial.
+#[derive(Default)]
+pub(crate) struct Seen {
+    known: HashMap<[u8; 32], (String, String)>,
+    /// Where one stands again, and where it stood first.
+    again: Vec<(String, String)>,
+}
+
+impl Seen {
+    /// Whether contents were not there before; white space is none of them.
+    ///
+    /// # Errors
+    /// Where they were there under another label: one measurement is of one contender.
+    pub(crate) fn is_new(
+        &mut self,
+        given: &Given,
+        place: &str,
+        label: &str,
+        contents: &[u8],
+    ) -> Result<bool, ImportError> {
+        let here = match place.is_empty() {
+            true => name_of(given),
+            false => format!("{} ({place})", name_of(given)),
+        };
+        match self.known.entry(digest(contents)) {
+            Entry::Vacant(free) => {
+                free.insert((here, label.to_owned()));
+                Ok(true)
+            }
+            Entry::Occupied(known) if known.get().1 == label => {
+                self.again.push((here, known.get().0.clone()));
+                Ok(false)
+            }
+            Entry::Occupied(known) => {
+                let (first, other) = known.get();
+                let detail = format!(
+                    "{}{}is the same as {first}, which was given as {}; one measurement is of one \
+                     contender: give each label its own files",
+                    place,
+                    if place.is_empty() { "" } else { " " },
+                    quoted(other)
+                );
+                Err(ImportError::Differs { path: given.path.clone(), detail })
+            }
+        }
+    }
+
+    /// What is to be said of it.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        let has_some = !self.again.is_empty();
+        has_some.then(|| notices::same_contents(&self.again)).into_iter().collect()
+    }
+}
+
+/// What stands for contents; white space is none of them.
+pub(crate) fn digest(contents: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    let words = contents.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    for word in words {
+        digest.update(word);
+        digest.update(b" ");
+    }
+    digest.finalize().into()
+}
+
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -55,7 +123,7 @@ pub enum ImportError {
     #[error("no file was given")]
     NoFile,
     /// There is nothing in the file.
-    #[error("{}: is empty; {program} writes such a file with {option}", path.display())]
+    #[error("{}: is empty; {program} writes such a file with {option}", shown(path))]
     Empty {
         path: PathBuf,
         /// The program whose file it should be.
@@ -63,7 +131,7 @@ pub enum ImportError {
         option: &'static str,
     },
     /// It is not a file of that program, or not a whole one.
-    #[error("{}: is not what {program} writes with {option}: {detail}", path.display())]
+    #[error("{}: is not what {program} writes with {option}: {detail}", shown(path))]
     Foreign {
         path: PathBuf,
         /// The program whose file it should be.
@@ -73,7 +141,7 @@ pub enum ImportError {
         detail: String,
     },
     /// A value that cannot be.
-    #[error("{}: {place}: {detail}", path.display())]
+    #[error("{}: {place}: {detail}", shown(path))]
     Value {
         path: PathBuf,
         place: String,
@@ -81,7 +149,7 @@ pub enum ImportError {
         detail: String,
     },
     /// Files that are not of one kind.
-    #[error("{}: {detail}", path.display())]
+    #[error("{}: {detail}", shown(path))]
     Differs {
         path: PathBuf,
         /// How it differs from the others, and what to do.
@@ -100,20 +168,30 @@ pub enum ImportError {
 
 /// Name of the file system of what was measured elsewhere.
 const FS: &str = "imported";
+/// Files that a title names.
+const MOST_NAMED: usize = 8;
 /// A RUN with more contenders asks more pairs than anybody reads.
 const MOST_CONTENDERS: usize = 200;
+/// Nobody gives more files by hand.
+const MOST_FILES: usize = 10_000;
 
 /// All that files say.
 pub(crate) struct Measured {
     pub(crate) program: &'static str,
     /// The files, as they were given.
-    pub(crate) files: Vec<String>,
+    files: Vec<File>,
     /// Labels, each with the number of its replicate.
     pub(crate) contenders: Vec<(String, u32)>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) trials: Vec<Trial>,
     /// What holds for every record.
     pub(crate) notices: Vec<Notice>,
+}
+
+/// A file that was given.
+struct File {
+    name: String,
+    sha256: String,
 }
 
 /// One run of a contender.
@@ -123,8 +201,8 @@ pub(crate) struct Trial {
     /// Number among the contender's own, from 0.
     pub(crate) block: u32,
     pub(crate) started_unix_ns: Option<u64>,
-    /// The file, as it was given.
-    pub(crate) file: String,
+    /// Number of its file.
+    pub(crate) file: usize,
     pub(crate) phases: Vec<PhaseRecord>,
     /// What went wrong.
     pub(crate) failure: Option<String>,
@@ -133,13 +211,13 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// A trial of a file that went well: the first of its contender and of the first workload.
-    pub(crate) fn done(given: &Given, phases: Vec<PhaseRecord>) -> Self {
+    pub(crate) fn done(file: usize, phases: Vec<PhaseRecord>) -> Self {
         Self {
             contender: 0,
             workload: 0,
             block: 0,
             started_unix_ns: None,
-            file: name_of(given),
+            file,
             phases,
             failure: None,
             notices: Vec::new(),
@@ -162,12 +240,20 @@ pub(crate) fn command_phase(name: &str, run: String) -> Phase {
 impl Measured {
     /// Of these files, without anything of them yet.
     pub(crate) fn new(program: &'static str, files: &[Given]) -> Self {
-        let files = files.iter().map(name_of).collect();
+        let file = |given: &Given| File {
+            name: name_of(given),
+            sha256: Sha256::digest(&given.text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        let files = files.iter().map(file).collect();
         let (contenders, workloads, trials) = (Vec::new(), Vec::new(), Vec::new());
         Self { program, files, contenders, workloads, trials, notices: Vec::new() }
     }
 
     pub(crate) fn imported(mut self, terms: &Terms) -> Result<Imported, ImportError> {
+        if self.files.len() > MOST_FILES {
+            let (count, most) = (self.files.len(), MOST_FILES);
+            return Err(ImportError::TooMany { count, what: "files", most });
+        }
         if self.contenders.len() > MOST_CONTENDERS {
             let (count, most) = (self.contenders.len(), MOST_CONTENDERS);
             return Err(ImportError::TooMany { count, what: "contenders", most });
@@ -184,7 +270,13 @@ impl Measured {
     }
 
     fn header(&self, terms: &Terms, blocks: u32) -> RunHeader {
-        let files = self.files.join(", ");
+        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        let files = match names.len() > MOST_NAMED {
+            true => {
+                format!("{} and {} more", names[..MOST_NAMED].join(", "), names.len() - MOST_NAMED)
+            }
+            false => names.join(", "),
+        };
         RunHeader {
             uid: terms.uid.clone(),
             experiment: format!("import-{}", self.program),
@@ -256,7 +348,7 @@ impl Measured {
         let label = if several { format!("{what}#{replicate}") } else { what.clone() };
         let (program, what) = (self.program.to_owned(), what.clone());
         let device = DeviceLevel::Elsewhere { program, what };
-        let levels = Levels { cache: Cache::Warm, ..Levels::plain(FsLevel::plain(FS), device) };
+        let levels = Levels { cache: Cache::Unknown, ..Levels::plain(FsLevel::plain(FS), device) };
         Contender { label, replicate: *replicate, levels }
     }
 
@@ -296,7 +388,10 @@ impl Measured {
                     outcome,
                     elapsed_ns: lengths.fold(0, u64::saturating_add),
                     filesystem: Effective { name: FS.to_owned(), ..Effective::default() },
-                    device: BTreeMap::from([("imported_from".to_owned(), trial.file)]),
+                    device: BTreeMap::from([
+                        ("imported_from".to_owned(), self.files[trial.file].name.clone()),
+                        ("imported_sha256".to_owned(), self.files[trial.file].sha256.clone()),
+                    ]),
                     phases: trial.phases,
                     notices,
                     ..TrialRecord::new(key, rank, started_unix_ns)
@@ -315,8 +410,7 @@ pub(crate) fn phase(
 ) -> PhaseRecord {
     let clocks =
         Clocks::not_waited_for(returned_ns, &format!("{} does not wait for that", program.name));
-    let cache =
-        CacheRecord::unproved("measured by another program: nothing is known of its caches");
+    let cache = CacheRecord::unknown("measured by another program: nothing is known of its caches");
     PhaseRecord { program: Some(program), error, ..PhaseRecord::new(planned, clocks, cache) }
 }
 
@@ -330,7 +424,12 @@ pub(crate) fn place_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
 
 /// A file, as people know it.
 pub(crate) fn name_of(given: &Given) -> String {
-    given.path.display().to_string()
+    shown(&given.path)
+}
+
+/// A path without anything that a terminal obeys.
+fn shown(path: &Path) -> String {
+    escaped(&path.display().to_string()).into_owned()
 }
 
 /// Refuses a file without contents.

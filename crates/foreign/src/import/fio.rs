@@ -1,219 +1,323 @@
-//! What `fio --output-format=json` printed: a file is one trial, its jobs are the phases.
+//! What `fio --output-format=json` printed: a report is one trial, its jobs are the phases.
 //!
-//! A job that ran for a set time, or that moved other amounts in other files, is compared by the
-//! time that a stated amount takes at its rate: a time that was set says nothing.
+//! A job is known by its group, its name and its options; its clones (`numjobs`) are one. What is
+//! compared follows from its options, as for jobs that fsarena runs (`fio::terms`); where reports
+//! of one work moved different amounts, something has ended them early, and the same holds.
 
-use crate::fio::{JobReport, Outcome, Report};
-use crate::import::build::{
-    Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
-};
-use crate::import::by_files::label;
+use crate::fio::{JobReport, Report, normalised};
+use crate::import::build::{Given, ImportError, Imported, Terms, filled, foreign};
+use crate::import::documents::{Document, Source, Timed, Work, imported};
 use crate::import::notices;
-use fsarena_model::record::{Notice, PhaseRecord};
-use fsarena_model::work::{Dataset, Op, Phase, ProgramReport, Workload};
-use std::collections::BTreeMap;
+use crate::seen::escaped;
+use fsarena_model::record::Notice;
+use fsarena_model::work::{Constraints, CountedWork, Op, Phase};
+use std::collections::{BTreeMap, BTreeSet};
 
 const PROGRAM: &str = "fio";
 const OPTION: &str = "--output-format=json";
-/// The amount to which times are related: 1 GiB.
-const AMOUNT_BYTES: u64 = 1 << 30;
-/// The same for jobs that move nothing (trim): a thousand ops.
-const AMOUNT_OPS: u64 = 1000;
 /// Below this a millisecond is more than one in a hundred.
 const COARSE_BELOW_MS: u64 = 100;
 /// Amounts that differ by less are the same work.
 const SAME_AMOUNT: f64 = 0.001;
 
-/// A RUN of what fio measured: files of one label are its blocks, in the order given. A file
+/// Options that say where files lie, what is printed and who asked: the work is the same.
+const NEUTRAL: [&str; 40] = [
+    "clat_percentiles",
+    "client",
+    "description",
+    "directory",
+    "disk_util",
+    "eta",
+    "eta-interval",
+    "filename",
+    "filename_format",
+    "group_reporting",
+    "hist_buffer_size",
+    "hostname",
+    "log_avg_msec",
+    "log_compression",
+    "log_hist_msec",
+    "log_max_value",
+    "log_offset",
+    "log_store_compressed",
+    "log_unix_epoch",
+    "minimal",
+    "mountpoint",
+    "name",
+    "new_group",
+    "opendir",
+    "output",
+    "output-format",
+    "per_job_logs",
+    "percentile_list",
+    "port",
+    "significant_figures",
+    "status-interval",
+    "stonewall",
+    "unified_rw_reporting",
+    "unlink",
+    "wait_for_previous",
+    "write_bw_log",
+    "write_hist_log",
+    "write_iops_log",
+    "write_lat_log",
+    "slat_percentiles",
+];
+
+/// A RUN of what fio measured: reports of one label are its blocks, in the order given. A file
 /// without a label is named by its own name.
 ///
 /// # Errors
-/// Where a file is not fio's, is not whole, has other jobs than the rest, or values that cannot be;
-/// nothing is kept of the others then.
+/// Where a file is not fio's, is not whole, shares no work with another label, or has values that
+/// cannot be; nothing is kept of the others then.
 pub fn fio(files: &[Given], terms: &Terms) -> Result<Imported, ImportError> {
-    let reports: Vec<Report> = files.iter().map(read).collect::<Result<_, _>>()?;
-    same_jobs(files, &reports)?;
-    let Some(first) = reports.first() else {
+    if files.is_empty() {
         return Err(ImportError::NoFile);
-    };
-    let phases: Vec<Phase> =
-        first.jobs.iter().map(|job| Phase::new(&job.name, Op::Fio, 0)).collect();
-    let amounts: Vec<Option<Amount>> = phases.iter().map(|phase| amount(phase, &reports)).collect();
-    let names: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
-    let mut measured = Measured {
-        program: PROGRAM,
-        files: files.iter().map(name_of).collect(),
-        contenders: Vec::new(),
-        workloads: vec![Workload {
-            name: PROGRAM.to_owned(),
-            title: format!("jobs of fio: {}", names.join(", ")),
-            dataset: Dataset::default(),
-            phases: phases.clone(),
-            fio: None,
-            source: None,
-            levels: None,
-        }],
-        trials: Vec::new(),
-        notices: vec![notices::order_unknown()],
-    };
-    let mut done: BTreeMap<usize, u32> = BTreeMap::new();
-    for (given, report) in files.iter().zip(&reports) {
-        let contender = place_of(&mut measured.contenders, (label(given), 1));
-        let block = done.entry(contender).or_default();
-        let mut trial = Trial {
-            contender,
-            workload: 0,
-            block: *block,
-            started_unix_ns: report.written_unix_ns,
-            file: name_of(given),
-            phases: Vec::new(),
-            failure: None,
-            notices: Vec::new(),
-        };
-        for (planned, amount) in phases.iter().zip(&amounts) {
-            let job = job_of(report, planned).expect("all files have the same jobs");
-            let (record, notices) = record(given, report, planned, job, *amount)?;
-            if let Some(error) = &record.error {
-                trial.failure.get_or_insert_with(|| error.text.clone());
-            }
-            trial.phases.push(record);
-            trial.notices.extend(notices);
-        }
-        measured.trials.push(trial);
-        *block += 1;
     }
-    measured.imported(terms)
+    let mut documents = Vec::new();
+    let mut under_way = 0;
+    for (file, given) in files.iter().enumerate() {
+        filled(given, PROGRAM, OPTION)?;
+        let reports = Report::parse_all(&given.text)
+            .map_err(|error| foreign(given, PROGRAM, OPTION, error.to_string()))?;
+        let several = reports.len() > 1;
+        let (results, passed_over) = results(given, reports)?;
+        under_way += passed_over;
+        for (number, report) in results {
+            let place = if several { format!("report {}", number + 1) } else { String::new() };
+            documents.push(document(file, given, report, place)?);
+        }
+    }
+    amounts_decide(&mut documents);
+    let mut said = vec![notices::order_unknown()];
+    if under_way > 0 {
+        said.push(notices::under_way(under_way));
+    }
+    let planned = |name: &str| Phase::new(name, Op::Fio, 0);
+    let title = "jobs of fio";
+    imported(Source { program: PROGRAM, title, notices: said, planned }, files, documents, terms)
 }
 
-fn read(given: &Given) -> Result<Report, ImportError> {
-    filled(given, PROGRAM, OPTION)?;
-    let report = Report::parse(&given.text)
-        .map_err(|error| foreign(given, PROGRAM, OPTION, error.to_string()))?;
-    if report.jobs.is_empty() {
-        let detail = "it has no jobs (what a client of a fio server prints is not read)";
+/// The reports that are results, with their numbers, and how many are not: those of a run that went
+/// on (`--status-interval`).
+fn results(
+    given: &Given,
+    reports: Vec<Report>,
+) -> Result<(Vec<(usize, Report)>, usize), ImportError> {
+    let mut kept: Vec<(usize, Report)> = Vec::new();
+    let mut passed_over = 0;
+    for (number, report) in reports.into_iter().enumerate() {
+        if let Some((_, last)) = kept.last()
+            && goes_on(given, last, &report)?
+        {
+            kept.pop();
+            passed_over += 1;
+        }
+        kept.push((number, report));
+    }
+    Ok((kept, passed_over))
+}
+
+/// Whether `later` is of the same run as the report before it: its counters go on, and the run is
+/// longer than what lies between the two. A run that began behind the first would be shorter.
+fn goes_on(given: &Given, earlier: &Report, later: &Report) -> Result<bool, ImportError> {
+    let jobs = |report: &Report| {
+        let key = |job: &JobReport| (job.group, job.name.clone(), job.options.clone());
+        let of = |job: &JobReport| (key(job), (job.outcome.ops, job.outcome.own_ns));
+        report.jobs.iter().map(of).collect::<BTreeMap<_, _>>()
+    };
+    let (before, after) = (jobs(earlier), jobs(later));
+    // Jobs of later groups may be missing where they have not begun.
+    let grew = |(key, (ops, own_ns)): (&_, &(u64, u64))| {
+        after.get(key).is_some_and(|(more, longer)| more >= ops && longer >= own_ns)
+    };
+    if !before.iter().all(grew)
+        || earlier.written_unix_ns == later.written_unix_ns && after == before
+    {
+        return Ok(false);
+    }
+    if before.values().all(|(ops, _)| *ops == 0) {
+        return Ok(true);
+    }
+    let (Some(first), Some(last)) = (earlier.written_unix_ns, later.written_unix_ns) else {
+        let detail = "it has several reports without the time at which they were written, so that a \
+                      report of a run under way looks like a run: give each report a file of its \
+                      own";
         return Err(foreign(given, PROGRAM, OPTION, detail));
-    }
-    Ok(report)
-}
-
-fn job_of<'r>(report: &'r Report, planned: &Phase) -> Option<&'r JobReport> {
-    report.jobs.iter().find(|job| job.name == planned.name)
-}
-
-/// Every file must have the jobs of the first.
-fn same_jobs(files: &[Given], reports: &[Report]) -> Result<(), ImportError> {
-    let names = |report: &Report| {
-        let mut names: Vec<String> = report.jobs.iter().map(|job| job.name.clone()).collect();
-        names.sort();
-        names
     };
-    let Some(first) = reports.first() else { return Ok(()) };
-    let other = files.iter().zip(reports).find(|(_, report)| names(report) != names(first));
-    let Some((given, report)) = other else { return Ok(()) };
-    let detail = format!(
-        "has the jobs {}, and {} has {}; what is not the same work is not compared: import them \
-         apart",
-        names(report).join(", "),
-        files[0].path.display(),
-        names(first).join(", ")
-    );
-    Err(ImportError::Differs { path: given.path.clone(), detail })
+    let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+    for job in &later.jobs {
+        let longest = groups.entry(job.group).or_default();
+        *longest = job.outcome.own_ns.max(*longest);
+    }
+    let length_ns = groups.values().fold(0_u64, |sum, own| sum.saturating_add(*own));
+    Ok(last.saturating_sub(first) < length_ns)
 }
 
-/// What times are related to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Amount {
-    Bytes,
-    Ops,
+fn document<'a>(
+    file: usize,
+    given: &'a Given,
+    report: Report,
+    place: String,
+) -> Result<Document<'a>, ImportError> {
+    if report.jobs.is_empty() {
+        return Err(foreign(given, PROGRAM, OPTION, "it has no jobs"));
+    }
+    let names = names(&report.jobs);
+    let (mut work, mut phases, mut said) = (Work::new(), Vec::new(), Vec::new());
+    for (job, name) in report.jobs.into_iter().zip(names) {
+        for (option, value) in work_of(&job) {
+            work.insert(format!("{option} of {name}"), value);
+        }
+        let (timed, notices) = timed(given, &place, job, name)?;
+        phases.push(timed);
+        said.extend(notices);
+    }
+    Ok(Document {
+        file,
+        given,
+        label: None,
+        text: &given.text[report.place],
+        place,
+        number: 0,
+        written_unix_ns: report.written_unix_ns,
+        version: report.version,
+        work: without_names(work, phases.len()),
+        phases,
+        notices: said,
+    })
 }
 
-impl Amount {
-    fn in_outcome(self, outcome: &Outcome) -> u64 {
-        match self {
-            Self::Bytes => outcome.asked_bytes,
-            Self::Ops => outcome.ops,
-        }
+/// Where there is one job alone, options need no name.
+fn without_names(work: Work, jobs: usize) -> Work {
+    if jobs > 1 {
+        return work;
     }
-
-    fn all(self) -> u64 {
-        match self {
-            Self::Bytes => AMOUNT_BYTES,
-            Self::Ops => AMOUNT_OPS,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Bytes => "1 GiB",
-            Self::Ops => "1,000 ops",
-        }
-    }
-}
-
-/// What the times of a job are related to; nothing where every file did the same work to its end.
-fn amount(planned: &Phase, reports: &[Report]) -> Option<Amount> {
-    let jobs: Vec<&JobReport> =
-        reports.iter().filter_map(|report| job_of(report, planned)).collect();
-    let whole = || jobs.iter().filter(|job| job.outcome.error.is_none());
-    let kind = match whole().all(|job| job.outcome.asked_bytes > 0) {
-        true => Amount::Bytes,
-        false => Amount::Ops,
+    let bare = |option: String| {
+        option.split_once(" of ").map(|(bare, _)| bare.to_owned()).unwrap_or(option)
     };
-    let amounts = || whole().map(|job| kind.in_outcome(&job.outcome) as f64);
-    let (least, most) = (amounts().fold(f64::MAX, f64::min), amounts().fold(0.0, f64::max));
-    let differs = most > least * (1.0 + SAME_AMOUNT);
-    (differs || jobs.iter().any(|job| job.is_limited_by_time)).then_some(kind)
+    work.into_iter().map(|(option, value)| (bare(option), value)).collect()
+}
+
+/// The options that decide how much work a job is, in one form.
+fn work_of(job: &JobReport) -> Work {
+    let own = job.options.iter().map(|(name, value)| normalised(name, value));
+    let mut work: Work = own
+        .filter(|(name, _)| !NEUTRAL.contains(&name.as_str()))
+        .map(|(name, value)| (name, escaped(&value).into_owned()))
+        .collect();
+    for (name, usual) in [("rw", "read"), ("bs", "4096"), ("iodepth", "1"), ("numjobs", "1")] {
+        work.entry(name.to_owned()).or_insert_with(|| usual.to_owned());
+    }
+    // What is not direct is buffered.
+    let is_direct = work.get("direct").is_some_and(|value| value != "0")
+        || work.get("buffered").is_some_and(|value| value == "0");
+    work.remove("buffered");
+    work.insert("direct".to_owned(), u8::from(is_direct).to_string());
+    work
+}
+
+/// Names of jobs, each once: with the group where names are there twice, then with a number.
+fn names(jobs: &[JobReport]) -> Vec<String> {
+    let all: Vec<String> = jobs.iter().map(|job| escaped(&job.name).into_owned()).collect();
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for name in &all {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut taken = BTreeSet::new();
+    let one = |(job, name): (&JobReport, &String)| {
+        let base = match counts[name] {
+            1 => name.clone(),
+            _ => format!("{name} (group {})", job.group),
+        };
+        let mut own = base.clone();
+        let mut number = 1;
+        while !taken.insert(own.clone()) {
+            number += 1;
+            own = format!("{base} #{number}");
+        }
+        own
+    };
+    jobs.iter().zip(&all).map(one).collect()
 }
 
 /// The phase that a job is, and what is to be said of it.
-fn record(
+fn timed(
     given: &Given,
-    report: &Report,
-    planned: &Phase,
-    job: &JobReport,
-    amount: Option<Amount>,
-) -> Result<(PhaseRecord, Vec<Notice>), ImportError> {
-    let outcome = &job.outcome;
-    let bad = |detail: String| ImportError::Value {
+    place: &str,
+    job: JobReport,
+    name: String,
+) -> Result<(Timed, Vec<Notice>), ImportError> {
+    let mut constraints = job.constraints();
+    let outcome = job.outcome;
+    let bad = |detail: &str| ImportError::Value {
         path: given.path.clone(),
-        place: format!("job {}", job.name),
-        detail,
+        place: match place {
+            "" => format!("job {name}"),
+            place => format!("{place}, job {name}"),
+        },
+        detail: detail.to_owned(),
     };
-    if outcome.error.is_none() && outcome.own_ns == 0 {
-        return Err(bad("took 0 ms by fio's clock, which says nothing; give it more work".into()));
-    }
     if outcome.error.is_none() && outcome.ops == 0 {
-        return Err(bad("did nothing: no read, write or trim was completed".into()));
+        return Err(bad("did nothing: no read, write or trim was completed"));
+    }
+    if outcome.error.is_none() && outcome.own_ns == 0 {
+        return Err(bad("took 0 ms by fio's clock, which says nothing; give it more work"));
     }
     let mut said = Vec::new();
     let own_ms = outcome.own_ns / 1_000_000;
     if outcome.error.is_none() && own_ms < COARSE_BELOW_MS {
-        said.push(notices::coarse_clock(&job.name, own_ms));
+        said.push(notices::coarse_clock(&name, own_ms));
     }
-    let amount = amount.filter(|amount| outcome.error.is_none() && amount.in_outcome(outcome) > 0);
-    let scaled = |value: u64| match amount {
-        None => value,
-        Some(amount) => {
-            let exact = u128::from(value) * u128::from(amount.all());
-            let rounded = exact / u128::from(amount.in_outcome(outcome));
-            u64::try_from(rounded).unwrap_or(u64::MAX)
+    if outcome.error.is_none() {
+        constraints.lacks_latency = outcome.latency.is_none() && outcome.p99_ns.is_none();
+    }
+    let timed = Timed {
+        name,
+        constraints,
+        returned_ns: outcome.own_ns,
+        ops: outcome.ops,
+        asked_bytes: outcome.asked_bytes,
+        written_bytes: outcome.written_bytes,
+        own_ns: Some(outcome.own_ns),
+        p99_ns: outcome.p99_ns,
+        latency: outcome.latency,
+        write_latency: outcome.write_latency,
+        error: outcome.error,
+        figures: outcome.figures,
+    };
+    Ok((timed, said))
+}
+
+/// Where documents of one work moved other amounts, they were ended by something else than it.
+fn amounts_decide(documents: &mut [Document<'_>]) {
+    /// Least and most of ops, bytes and bytes an op.
+    struct Ends([(f64, f64); 3]);
+    let figures = |timed: &Timed| {
+        let (ops, bytes) = (timed.ops as f64, timed.asked_bytes as f64);
+        [ops, bytes, bytes / ops.max(1.0)]
+    };
+    let mut ends: BTreeMap<(Work, String), Ends> = BTreeMap::new();
+    for document in documents.iter() {
+        for timed in document.phases.iter().filter(|timed| timed.error.is_none()) {
+            let key = (document.work.clone(), timed.name.clone());
+            let known = ends.entry(key).or_insert(Ends([(f64::MAX, 0.0); 3]));
+            for ((least, most), value) in known.0.iter_mut().zip(figures(timed)) {
+                (*least, *most) = (least.min(value), most.max(value));
+            }
         }
-    };
-    if let Some(amount) = amount {
-        said.push(notices::by_amount(&job.name, amount.words()));
     }
-    let program = ProgramReport {
-        name: PROGRAM.to_owned(),
-        version: report.version.clone(),
-        figures: outcome.figures.clone(),
-        // Related to an amount it is no reading of fio's clock any more: `own_ns` is not given.
-        ..ProgramReport::default()
-    };
-    let mut record = phase(planned, scaled(outcome.own_ns), program, outcome.error.clone());
-    record.ops = scaled(outcome.ops);
-    record.asked_bytes = scaled(outcome.asked_bytes);
-    record.asked_written_bytes = Some(scaled(outcome.written_bytes));
-    record.latency.clone_from(&outcome.latency);
-    record.write_latency.clone_from(&outcome.write_latency);
-    Ok((record, said))
+    for document in documents {
+        for timed in &mut document.phases {
+            let Some(Ends(ends)) = ends.get(&(document.work.clone(), timed.name.clone())) else {
+                continue;
+            };
+            let [ops, bytes, per_op] = ends.map(|(least, most)| most > least * (1.0 + SAME_AMOUNT));
+            timed.constraints = Constraints {
+                time_is_set: timed.constraints.time_is_set || ops || bytes,
+                work: if per_op { CountedWork::Bytes } else { CountedWork::Ops },
+                ..timed.constraints
+            };
+        }
+    }
 }

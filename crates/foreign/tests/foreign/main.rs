@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 mod cluster_programs;
+mod formats;
 mod import;
 mod suites;
 
@@ -40,7 +41,7 @@ fn figure<'a>(outcome: &'a Outcome, name: &str) -> &'a str {
 #[test]
 fn random_reads() {
     let outcome = outcome("randread.json");
-    assert_eq!((outcome.ops, outcome.asked_bytes, outcome.written_bytes), (256, 1 << 20, 0));
+    assert_eq!((outcome.ops, outcome.asked_bytes, outcome.written_bytes), (256, 1 << 20, Some(0)));
     assert_eq!(outcome.version, "fio-3.33");
     assert_eq!(outcome.error, None);
     let latency = outcome.latency.as_ref().unwrap();
@@ -79,7 +80,7 @@ fn mixed_with_fsync() {
     let reads: u64 = figure(&outcome, "read_ops").parse().unwrap();
     let writes: u64 = figure(&outcome, "write_ops").parse().unwrap();
     assert_eq!((reads, reads + writes), (131, 256));
-    assert_eq!(outcome.written_bytes, writes * 4096);
+    assert_eq!(outcome.written_bytes, Some(writes * 4096));
     assert_eq!(outcome.latency.as_ref().unwrap().count(), 256);
     assert_eq!(outcome.write_latency.as_ref().unwrap().count(), writes);
     let p50: u64 = figure(&outcome, "sync_p50_ns").parse().unwrap();
@@ -93,7 +94,7 @@ fn clones_alone_and_as_a_group() {
     let (alone, grouped) = (outcome("numjobs.json"), outcome("grouped.json"));
     for outcome in [&alone, &grouped] {
         assert_eq!((outcome.ops, outcome.asked_bytes), (64, 4 << 20));
-        assert_eq!(outcome.written_bytes, 4 << 20);
+        assert_eq!(outcome.written_bytes, Some(4 << 20));
         assert_eq!(outcome.latency.as_ref().unwrap().count(), 64);
         assert_eq!(outcome.write_latency, None, "all are writes");
     }
@@ -122,7 +123,7 @@ fn no_space_left() {
 fn a_later_version_with_fields_that_are_not_known() {
     let outcome = outcome("newer.json");
     assert_eq!(outcome.version, "fio-3.41");
-    assert_eq!((outcome.ops, outcome.asked_bytes, outcome.written_bytes), (6, 20480, 8192));
+    assert_eq!((outcome.ops, outcome.asked_bytes, outcome.written_bytes), (6, 20480, Some(8192)));
     let latency = outcome.latency.unwrap();
     assert_eq!(
         latency.buckets,
@@ -154,10 +155,15 @@ fn words_before_and_after_the_json() {
 fn json_on_one_line() {
     let value: serde_json::Value = serde_json::from_str(&fixture("randread.json")).unwrap();
     let line = value.to_string();
-    let whole = Report::parse(&fixture("randread.json")).unwrap();
-    assert_eq!(Report::parse(&line).unwrap(), whole);
-    let text = format!("note {{x}}: {{\"a\": {{}}}}\nfio: both iodepth >= 1 {line}\nbye {{\n");
-    assert_eq!(Report::parse(&text).unwrap(), whole, "whatever stands before it");
+    let jobs = |text: &str| {
+        let reports = Report::parse_all(text).unwrap();
+        assert_eq!(reports.len(), 1);
+        reports.into_iter().next().unwrap().jobs
+    };
+    let whole = jobs(&fixture("randread.json"));
+    assert_eq!(jobs(&line), whole);
+    let text = format!("note {{x}}: {{\"a\": {{}}}}\nfio: both iodepth >= 1 {line}\nbye {{x\n");
+    assert_eq!(jobs(&text), whole, "whatever stands before it");
     assert_eq!(Outcome::parse(&text, "").unwrap().ops, 256);
 }
 
@@ -172,11 +178,11 @@ fn errors_quote_little_of_what_is_not_ours() {
         [long.as_str(); 9].join("\n"),
     ];
     for text in foreign {
-        let error = Report::parse(&text).unwrap_err().to_string();
+        let error = Report::parse_all(&text).unwrap_err().to_string();
         assert!(error.chars().count() < 220, "{error}");
         assert!(error.matches('ä').count() <= 100, "{error}");
     }
-    let error = Report::parse("{\"a\": {\"b\": 1}}").unwrap_err().to_string();
+    let error = Report::parse_all("{\"a\": {\"b\": 1}}").unwrap_err().to_string();
     assert!(error.contains("missing field `fio version` at line 1 column"), "{error}");
 }
 

@@ -137,7 +137,7 @@ fn fio_output(input: &[u8]) {
     let (stdout, stderr) = text.split_once("\n--\n").unwrap_or((&text, ""));
     match Outcome::parse(stdout, stderr) {
         Ok(outcome) => {
-            assert!(outcome.written_bytes <= outcome.asked_bytes);
+            assert!(outcome.written_bytes.unwrap_or(0) <= outcome.asked_bytes);
             for histogram in [&outcome.latency, &outcome.write_latency].into_iter().flatten() {
                 let quantiles = [0.0, 0.5, 0.99, 1.0].map(|share| histogram.quantile_ns(share));
                 assert!(quantiles.is_sorted(), "{quantiles:?}");
@@ -146,7 +146,7 @@ fn fio_output(input: &[u8]) {
         // It quotes little of what is not ours.
         Err(error) => assert!(error.to_string().len() < 2000, "{error}"),
     }
-    let _ = Report::parse(&text);
+    let _ = Report::parse_all(&text);
 }
 
 /// What is imported is a RUN like others: its plan keeps the rules, and it is shown.

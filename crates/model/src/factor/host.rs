@@ -69,7 +69,8 @@ impl Factor for Caches {
         }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
-        word(text, "cache state", &Cache::ALL.map(Cache::name))
+        let asked = Cache::ALL.into_iter().filter(|cache| *cache != Cache::Unknown);
+        word(text, "cache state", &asked.map(Cache::name).collect::<Vec<_>>())
     }
     fn get(&self, levels: &Levels) -> String {
         levels.cache.name().to_owned()

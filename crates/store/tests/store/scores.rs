@@ -353,6 +353,7 @@ fn make_version_12(raw: &Connection) {
         "ALTER TABLE score DROP COLUMN free; ALTER TABLE score DROP COLUMN asked_bytes;
          PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, ', ''per-mib''', '') WHERE name = 'question';
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''unknown''', '') WHERE name = 'score';
          PRAGMA writable_schema = RESET; PRAGMA user_version = 12;",
     )
     .unwrap();

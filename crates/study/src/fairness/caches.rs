@@ -82,6 +82,7 @@ pub(super) fn states(trials: &ContenderRecords<'_>, contender: usize) -> Option<
         CacheState::Warm => "warm",
         CacheState::WarmByNature => "warm by nature",
         CacheState::NotWarm => "not warm",
+        CacheState::Unknown => "unknown",
     };
     let there: Vec<(&str, usize)> =
         counts.into_iter().map(|(state, count)| (word(state), count)).collect();

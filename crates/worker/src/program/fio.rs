@@ -165,7 +165,7 @@ impl FioRun {
             Ok(outcome) => {
                 report.ops = outcome.ops;
                 report.asked_bytes = outcome.asked_bytes;
-                report.asked_written_bytes = Some(outcome.written_bytes);
+                report.asked_written_bytes = outcome.written_bytes;
                 report.latency = outcome.latency;
                 report.write_latency = outcome.write_latency;
                 report.error = outcome.error.or(status_error);
