@@ -12,6 +12,7 @@ const FILES: &[(&str, &str)] = &[
     ("sd-class2", include_str!("../../../devices/sd-class2.toml")),
     ("sd-good", include_str!("../../../devices/sd-good.toml")),
     ("ssd-x25m", include_str!("../../../devices/ssd-x25m.toml")),
+    ("ssd-slow-2009", include_str!("../../../devices/ssd-slow-2009.toml")),
     ("ssd-sata", include_str!("../../../devices/ssd-sata.toml")),
     ("nvme-consumer", include_str!("../../../devices/nvme-consumer.toml")),
     ("nvme-plp", include_str!("../../../devices/nvme-plp.toml")),

@@ -249,6 +249,14 @@ impl Sheet {
         }
     }
 
+    /// What it maps and writes at once, bytes: a unit of flash, an allocation unit of a card;
+    /// absent where sectors are all there is.
+    #[must_use]
+    pub fn page_bytes(&self) -> Option<u64> {
+        let card = self.card.as_ref().map(|card| card.allocation_unit_bytes);
+        self.flash.as_ref().map(|flash| flash.unit_bytes).or(card)
+    }
+
     /// Whether it has a cache that a power cut empties: a driver announces it, and sends flushes.
     #[must_use]
     pub fn has_volatile_cache(&self) -> bool {

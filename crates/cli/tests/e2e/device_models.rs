@@ -12,7 +12,7 @@ fn models_are_listed() {
     ran.says(&["hdd-1998", "nvme-plp", "uncalibrated", "rotating", "notebook"]);
     let json = env.run(&["devices", "--models", "--json"]).good().json();
     assert_eq!(json["kind"], "device-models");
-    assert_eq!(json["models"].as_array().unwrap().len(), 12);
+    assert_eq!(json["models"].as_array().unwrap().len(), 13);
     assert_nothing_left(&env);
 }
 
