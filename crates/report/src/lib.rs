@@ -91,7 +91,7 @@ pub use lists::{
 pub use medium_errors::{MediumErrorHead, MediumErrorRow, medium_errors_text};
 pub use own_article::{ArticleFile, Language, OwnArticle, own_article};
 pub use phases::phase_tables;
-pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
+pub use plan::{FullSize, PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
 pub use safety::{SafetyHead, safety_text};
 pub use safety_application::{

@@ -37,7 +37,8 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
         real_work(plan, cost, width, style),
         list("How", &how),
         list("Crash safety", &crash_runs(plan, cost)),
-        wrap("", &total(plan, cost), width),
+        wrap("", &total(plan, cost), width)
+            + &full_size(cost).map(|line| wrap("", &line, width)).unwrap_or_default(),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
@@ -335,6 +336,52 @@ pub struct PlanCost {
     pub crash_runs_s: Option<f64>,
     /// Space that each workload of real work needs on the file system under test.
     pub needs: Vec<PlanNeed>,
+    /// What the same would cost at full size; absent where this is the full size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_size: Option<FullSize>,
+}
+
+/// Expected cost of a plan at full size (`--scale 1`).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FullSize {
+    /// It can be planned on the same devices.
+    Costs {
+        /// Blocks until its first look; all where their number is fixed.
+        blocks: u32,
+        /// Their expected time, s.
+        expected_s: f64,
+        /// Bytes that they write.
+        written_bytes: u64,
+    },
+    /// It is refused on these devices, and why.
+    Refused(String),
+}
+
+impl PlanCost {
+    /// This as the cost at full size of another plan; `plan` is what it is of.
+    #[must_use]
+    pub fn full_size(&self, plan: &RunPlan) -> FullSize {
+        let blocks = looks(plan).map_or(plan.blocks, |(least, _)| least);
+        let has_looks = looks(plan).is_some();
+        let expected_s = if has_looks { self.least_s } else { self.total_s };
+        let written_bytes = if has_looks { self.least_written_bytes } else { self.written_bytes };
+        FullSize::Costs { blocks, expected_s, written_bytes }
+    }
+}
+
+/// The sentence of the full size; nothing where this is it.
+fn full_size(cost: &PlanCost) -> Option<String> {
+    Some(match cost.full_size.as_ref()? {
+        FullSize::Costs { blocks, expected_s, written_bytes } => format!(
+            "At full size (--scale 1) {} are expected to take {} and to write {}.",
+            count(usize::try_from(*blocks).unwrap_or(usize::MAX), "block"),
+            ns(nanos(*expected_s)),
+            bytes(Some(*written_bytes)),
+        ),
+        FullSize::Refused(reason) => format!("At full size (--scale 1) it is refused: {reason}"),
+    })
 }
 
 /// Space that a workload needs.

@@ -139,6 +139,7 @@ fn as_rows(cost: &Cost) -> PlanCost {
         source: times,
         crash_runs_s: None,
         needs: Vec::new(),
+        full_size: None,
     }
 }
 

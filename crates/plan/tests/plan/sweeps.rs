@@ -220,7 +220,11 @@ const WORK: &str = "name = \"w\"\nfiles = 11000\nsize = 100\nphases = [\"create\
 #[test]
 fn the_sweep_of_2007_expands() {
     let experiment = builtin::experiment("2007-ufs-block-fragment").unwrap();
-    let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
+    let small = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
+    let cycle = small.workloads[0].phases[0].cycle.as_ref().unwrap();
+    assert_eq!((cycle.updates, cycle.period_ns), (800, 6_000_000_000), "scaled to an hour");
+    let whole = Overrides { scale: Some(1.0), ..Overrides::default() };
+    let plan = expand(&experiment, &whole, &TestRules).unwrap();
     assert!(plan.account && plan.verdict.is_some());
     assert_eq!(plan.contenders.len(), 3 + 5 + 7);
     let cycle = plan.workloads[0].phases[0].cycle.as_ref().unwrap();

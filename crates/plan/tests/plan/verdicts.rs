@@ -232,16 +232,20 @@ fn the_command_line_alone_has_up_to_32_blocks_and_time() {
 }
 
 #[test]
-fn quick_is_one_look_and_the_articles_repeat_as_they_did() {
+fn quick_is_one_look_and_the_five_years_are_looked_at_within_an_hour() {
     for name in builtin::experiment_names() {
         let experiment = builtin::experiment(name).unwrap();
         let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
         let rule = match name {
             "quick" | "quick-all" => Rule::Fit { least: 4, most: 24 },
             "small-devices" | "io500-like" => Rule::Fixed { blocks: 4 },
-            _ => Rule::Fixed { blocks: 3 },
+            "2008-32-against-64" => Rule::Fixed { blocks: 4 },
+            _ => Rule::Looks { cap: 32 },
         };
         assert_eq!(verdict(&plan).rule, rule, "{name}");
+        if matches!(rule, Rule::Looks { .. }) {
+            assert_eq!(verdict(&plan).budget_ns, Some(3_600_000_000_000), "{name}");
+        }
     }
 }
 

@@ -24,12 +24,15 @@ use fsarena_model::run::{KernelFile, RunHeader, RunPlace, RunPlan};
 use fsarena_model::units::Nanos;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::Experiment;
+use fsarena_report::FullSize;
 pub(super) use options::read_experiment;
 use preflight::Checked;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// The scale at which workloads are what they are by themselves.
+const FULL_SCALE: f64 = 1.0;
 /// How long the load of the machine is measured before a RUN starts.
 const DOCTOR_WINDOW: Duration = Duration::from_millis(200);
 /// In tests that ask for short waits.
@@ -54,7 +57,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         options::print_single_contender(&checked.plan);
     }
     if args.dry_run {
-        return dry_run(args, db, &checked.plan);
+        return dry_run(args, db, &checked);
     }
     refuse_late_block(&checked.plan)?;
     let Checked {
@@ -153,8 +156,15 @@ fn refuse_late_block(plan: &RunPlan) -> Result<()> {
     Ok(())
 }
 
-fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {
-    let cost = plan_cost::estimate(plan, plan_cost::records(db)?.as_ref())?;
+fn dry_run(args: &RunArgs, db: Option<&Path>, checked: &Checked) -> Result<ExitCode> {
+    let (plan, store) = (&checked.plan, plan_cost::records(db)?);
+    let mut cost = plan_cost::estimate(plan, store.as_ref())?;
+    if plan.scale != FULL_SCALE {
+        cost.full_size = Some(match checked.at_full_size() {
+            Err(refusal) => FullSize::Refused(refusal.to_string()),
+            Ok(whole) => plan_cost::estimate(&whole, store.as_ref())?.full_size(&whole),
+        });
+    }
     let tables = |width, style| fsarena_report::plan_table(plan, &cost, width, style);
     context::print_as(args.json, || fsarena_report::json::plan(plan, &cost), tables)?;
     Ok(ExitCode::SUCCESS)

@@ -104,6 +104,21 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     })
 }
 
+impl Checked {
+    /// The same RUN with its workloads as large as they are by themselves, of the contenders that
+    /// can be run here.
+    ///
+    /// # Errors
+    /// What refuses it, such as a device that is too small for them.
+    pub(super) fn at_full_size(&self) -> Result<RunPlan, fsarena_plan::PlanError> {
+        let overrides = Overrides { scale: Some(1.0), ..self.overrides.clone() };
+        let rules = DriverRules::new(self.kernels.clone());
+        let mut whole = fsarena_plan::expand(&self.experiment, &overrides, &rules)?;
+        tools::drop_unavailable(&mut whole, &self.kernels);
+        Ok(whole)
+    }
+}
+
 /// The directory of kept images of aged devices, vetted, where it was asked for.
 fn age_image_dir(asked: Option<&Path>, plan: &RunPlan) -> Result<Option<PathBuf>> {
     let Some(dir) = asked else { return Ok(None) };

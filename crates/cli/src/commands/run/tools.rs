@@ -12,7 +12,7 @@ use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
-fn drop_unavailable(plan: &mut RunPlan, kernels: &Kernels) -> Vec<String> {
+pub(super) fn drop_unavailable(plan: &mut RunPlan, kernels: &Kernels) -> Vec<String> {
     let is_root = context::is_root();
     let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), kernels);
     fsarena_plan::settle_rule(plan);
