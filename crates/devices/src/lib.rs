@@ -38,6 +38,8 @@ pub mod sysctl;
 mod thaw;
 pub mod vet;
 
+pub use reopen::GUEST_PARTITION;
+
 use fsarena_filesystems::{FsError, IllegalLevel};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::units::Bytes;

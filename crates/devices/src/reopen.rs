@@ -26,6 +26,8 @@ const DYING_LIMIT: Duration = Duration::from_secs(60);
 const DYING_PAUSE: Duration = Duration::from_millis(250);
 /// Where a guest has the disk of its trial.
 pub(crate) const GUEST_DISK: &str = "/dev/vdisk0";
+/// Its partition, where it has one.
+pub const GUEST_PARTITION: &str = "/dev/vdisk0p1";
 
 /// The device of a target on one (of several: of a part), open for reading and writing, and held
 /// exclusively until it is closed.
@@ -128,7 +130,7 @@ fn guest_disk(device: &Path) -> Result<(), TargetError> {
     let is_guest = cpu.lines().any(|line| {
         line.split_once(':').is_some_and(|(_, value)| value.trim() == "User Mode Linux")
     });
-    if is_guest && device == Path::new(GUEST_DISK) {
+    if is_guest && [GUEST_DISK, GUEST_PARTITION].iter().any(|known| device == Path::new(known)) {
         return Ok(());
     }
     let problem = "is no disk of a guest kernel of fsarena";

@@ -6,15 +6,17 @@
 //! the record here: the host, and the real time that it took. Everything else is the guest's, and
 //! equal for equal specs; with `twice` that is checked.
 
-use crate::disk::{DiskOrder, DiskOrderError};
+use crate::disk::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task, in_guest};
 use crate::kernel::{Cache, sha256_of};
+use fsarena_devices::GUEST_PARTITION;
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
+use fsarena_model::factor;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::KernelFile;
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
-use fsarena_vdisk::Store;
+use fsarena_vdisk::{SECTOR_BYTES, Store};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::io::{self, BufRead, Write};
@@ -87,6 +89,8 @@ enum TrialError {
     KernelChanged(PathBuf),
     #[error(transparent)]
     Disk(#[from] DiskOrderError),
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
     #[error("the contents of the disk: {0}")]
     Contents(#[from] io::Error),
     #[error(transparent)]
@@ -164,6 +168,7 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
             ..GuestOptions::new(&booted.binary)
         },
         disk: DiskOrder { model, size_bytes: *size_bytes, store_dir: store_dir.as_deref() },
+        start_sector: factor::start_sector(&spec.contender.levels),
         disk_seed: seed("device"),
         task: Task::Trial {
             spec: serde_json::to_string(&for_guest(spec))?,
@@ -193,6 +198,8 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
     record.device.insert("guest_hz".to_owned(), booted.hz.to_string());
     let memory_bytes = guest.options.memory_bytes.to_string();
     record.device.insert("guest_memory_bytes".to_owned(), memory_bytes);
+    let start = guest.start_sector.map(|start| ("partition_start".to_owned(), start.to_string()));
+    record.device.extend(start);
     Ok(record)
 }
 
@@ -201,7 +208,14 @@ fn for_guest(spec: &TrialSpec) -> TrialSpec {
     // A link that leads to where the guest has a file system of its own would end there.
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let staged = spec.staged.as_ref().map(|path| in_guest(&real(path)));
-    TrialSpec { staged, ..spec.clone() }
+    let mut target = spec.target.clone();
+    if let (Some(start), TargetSpec::Block { device, size_bytes, .. }) =
+        (factor::start_sector(&spec.contender.levels), &mut target)
+    {
+        device.clone_from(&PathBuf::from(GUEST_PARTITION));
+        *size_bytes = size_bytes.saturating_sub(u64::from(start) * SECTOR_BYTES);
+    }
+    TrialSpec { staged, target, ..spec.clone() }
 }
 
 /// The kernel of a trial.
@@ -246,6 +260,8 @@ struct GuestTrial<'a> {
     program: Program,
     options: GuestOptions,
     disk: DiskOrder<'a>,
+    /// Where the only partition of the disk begins; without one the disk is not divided.
+    start_sector: Option<u32>,
     disk_seed: u64,
     task: Task,
 }
@@ -260,6 +276,10 @@ struct Once {
 impl GuestTrial<'_> {
     fn run_once(&self, stop: &Stop) -> Result<Once, TrialError> {
         let mut disk = self.disk.make(self.disk_seed)?;
+        if let Some(start) = self.start_sector {
+            let table = PartitionTable::of_rest(start, self.disk.size_bytes)?;
+            disk.contents_mut().write(0, &table.sector())?;
+        }
         let guest = Guest::new(&self.options, &self.program);
         let ran = guest.run_task(&self.task, &mut [&mut disk], &|| stop.asked())?;
         let (contents, _) = disk.into_contents();

@@ -229,7 +229,18 @@ fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -
 /// What factors are asked about these levels.
 fn target(levels: &Levels) -> Target<'_> {
     let driver = fsarena_filesystems::driver(&levels.fs).ok();
-    Target { levels, reflinks: driver.and_then(|driver| driver.reflinks()) }
+    let reflinks = driver.and_then(|driver| driver.reflinks());
+    Target { levels, reflinks, page_bytes: page_bytes(&levels.device) }
+}
+
+/// Pages of a device, where it is a model that has some.
+fn page_bytes(device: &DeviceLevel) -> Option<u64> {
+    match device {
+        DeviceLevel::Vdisk { model, .. } | DeviceLevel::Virtual { model, .. } => {
+            fsarena_vdisk::builtin(model).ok()?.page_bytes()
+        }
+        _ => None,
+    }
 }
 
 fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {

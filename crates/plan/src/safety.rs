@@ -222,8 +222,12 @@ pub(crate) fn of_plan(
         .enumerate()
         .filter(|(_, one)| one.levels.device.is_modelled() && one.levels.is_raw());
     let raw = raw.map(|(contender, _)| (contender, NOTHING_PROMISED));
+    let parts = plan.contenders.iter().enumerate();
+    let parts = parts.filter(|(_, one)| factor::start_sector(&one.levels).is_some());
+    let parts = parts.map(|(contender, _)| (contender, "crash runs have whole disks"));
     let not_run = outside
         .chain(aged)
+        .chain(parts)
         .chain(raw)
         .map(|(contender, reason)| SafetyNotRun { contender, reason: reason.to_owned() });
     Ok(SafetyPlan { workload_notes, not_run: not_run.collect(), ..asked.clone() })

@@ -143,6 +143,33 @@ fn virtual_levels_are_those_of_the_guest() {
     assert_ne!(image(&first), image(&second), "the seed has no effect");
 }
 
+/// A partition that begins at sector 63 misses the pages of flash: each small write touches two of
+/// them. One from sector 2048 is as good as the whole device; a disk without pages is refused.
+#[test]
+fn virtual_a_partition_that_misses_the_pages_of_flash_is_slower() {
+    let Some(guests) = Guests::new() else { return };
+    let device = "virtual:1G:model=ssd-slow-2009";
+    let more = "partition_start = [\"none\", 2048, 63]";
+    let file = experiment(&guests.env, "\"ext4\"", device, more);
+    guests.run(&["run", &file]).good();
+    guests.assert_nothing_left();
+    let records = guests.env.records(1);
+    done(&records);
+    let durable_ns = |start: Option<&str>| {
+        let of = |record: &&TrialRecord| {
+            record.device.get("partition_start").map(String::as_str) == start
+        };
+        phase(records.iter().find(of).unwrap(), "create").clocks.durable_ns.unwrap()
+    };
+    let [whole, aligned, missed] = [None, Some("2048"), Some("63")].map(durable_ns);
+    assert!(missed > aligned * 5 / 4, "{missed} ns from sector 63, {aligned} ns from 2048");
+    assert!(aligned < whole * 11 / 10, "{aligned} ns from sector 2048, {whole} ns without");
+    let of_disk = ["run", "--fs", "ext4", "--on", DISK, "--partition-start", "63"];
+    guests.run(&of_disk).refused(2, &["has no pages that a partition could miss"]);
+    let of_image = ["run", "--fs", "ext4", "--on", "loop:1G", "--partition-start", "63"];
+    guests.run(&of_image).refused(2, &["makes no partition on loop:1G"]);
+}
+
 /// By the kernel's own driver of it, which knows fewer words than that of ext4.
 #[test]
 fn virtual_ext2_is_mounted() {

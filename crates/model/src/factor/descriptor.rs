@@ -70,6 +70,8 @@ pub struct Target<'l> {
     pub levels: &'l Levels,
     /// Whether files of the file system can share blocks, where that is known.
     pub reflinks: Option<bool>,
+    /// What a modelled device reads and programs at once, bytes; absent where it has no pages.
+    pub page_bytes: Option<u64>,
 }
 
 /// Why a combination of levels does not run.

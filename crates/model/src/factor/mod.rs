@@ -14,6 +14,7 @@ mod device;
 mod host;
 mod kernel;
 mod level;
+mod partition;
 mod ranks;
 mod work;
 
@@ -21,6 +22,7 @@ pub use age::{AGE, age};
 pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, Target};
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
+pub use partition::start_sector;
 pub use ranks::{HOST_COUNT, MAX_RANKS, RANKS, host_count, ranks};
 
 use crate::contender::{Contender, DeviceLevel, FsLevel, Levels, device_labels};
@@ -34,6 +36,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &device::DiscardPolicy,
     &device::Conditioning,
     &age::AgeOfFiles,
+    &partition::PartitionStart,
     &device::Scheduler,
     &device::ReadAhead,
     &device::WriteCachePolicy,

@@ -9,6 +9,7 @@ mod crash_states;
 mod crash_view;
 mod message;
 mod modelled;
+mod partition;
 mod server;
 
 pub use constant::ConstantDisk;
@@ -16,4 +17,5 @@ pub use crash_states::disk_of_states;
 pub use crash_view::{CrashViewDisk, Views};
 pub use message::{Description, Features, Op, Request, Status, VERSION as DISK_PROTOCOL};
 pub use modelled::{DiskOrder, DiskOrderError, ModelledDisk};
+pub use partition::{PartitionError, PartitionTable};
 pub use server::{Disk, DiskError, ServeError, serve};

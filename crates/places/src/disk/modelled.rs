@@ -229,6 +229,11 @@ impl<C: Contents> ModelledDisk<C> {
         self.device.strikes()
     }
 
+    /// What is on it, before it is used.
+    pub fn contents_mut(&mut self) -> &mut C {
+        &mut self.contents
+    }
+
     /// What is on it, and its log.
     #[must_use]
     pub fn into_contents(self) -> (C, Option<WriteLog>) {
