@@ -8,7 +8,7 @@
 mod effect;
 mod figures;
 
-pub use effect::{DisturbEffect, DisturberView, Factor};
+pub use effect::{DisturbEffect, DisturberView, Factor, INTERVAL_FROM};
 pub(crate) use figures::DeviceLoad;
 pub use figures::{CycleFigures, WorstOp};
 

@@ -11,7 +11,7 @@ use crate::table::{Cell, Column, Table};
 use fsarena_chart::{self as chart, Columns, ColumnsOf, Head, Spot};
 use fsarena_model::cycle::{Cycle, UpdateKind};
 use fsarena_model::units::{Bytes, Nanos};
-use fsarena_study::cycles::{CycleRow, DisturberView, Factor, LATE_SHARE, WorstOp};
+use fsarena_study::cycles::{CycleRow, DisturberView, Factor, INTERVAL_FROM, LATE_SHARE, WorstOp};
 use fsarena_study::{CycleFigures, CyclesRow, CyclesView, SpreadF, SpreadNs};
 
 /// Cycles of all contenders that a page shows one by one, so that it can still be mailed.
@@ -27,7 +27,7 @@ const LEGEND: &str = "Cycles: lengths from the start of a cycle; of a contender 
      busy: share of the period in which it had something to do; depth: requests under way, mean \
      over the period; latency: mean time of a write request. Overruns are of all cycles of a \
      contender. Factors: disturbed cycles to the plain ones of the same trials (worst: means of \
-     each cycle's worst), with a 95 % interval from three trials on.";
+     each cycle's worst), with a 95 % interval from three trials on, and ? before.";
 const CAPTION: &str = "Work time of each cycle, medians over trials with the least and the most; all \
                        panels by one scale. Hatched: a second load was at work. Work above the \
                        dotted line outlasts the period.";
@@ -290,7 +290,7 @@ fn effects(view: &CyclesView) -> Table {
 fn factor_text(factor: Factor) -> String {
     match factor.low.zip(factor.high) {
         Some((low, high)) => format!("{:.2} [{low:.2}, {high:.2}]", factor.factor),
-        None => format!("{:.2}", factor.factor),
+        None => format!("{:.2} ?", factor.factor),
     }
 }
 
@@ -365,30 +365,38 @@ fn behind(got: &DisturberView) -> Option<String> {
     (!parts.is_empty()).then(|| format!("the second load: {}", parts.join("; ")))
 }
 
-/// `ext4: under the second load a cycle worked 315 s instead of 192 s (× 1.64); the device was busy
-/// for 85 % of the period instead of 44 %.`
+/// `ext4: under the second load a cycle worked 1.64 [1.51, 1.78] times as long; the device was busy
+/// 1.90 [1.80, 2.01] times as long (geometric mean over 5 trials, 95 % intervals).` Ratios alone: a
+/// quotient of the medians in the tables is another estimator.
 fn effect_sentence(row: &CyclesRow) -> Option<String> {
-    let (plain, disturbed) = (row.plain.as_ref()?, row.disturbed.as_ref()?);
     let effect = row.effect.as_ref()?;
-    let [before, after] = [plain, disturbed].map(|figures| figures.work);
-    let mut text = format!(
-        "{}: under the second load a cycle worked {} instead of {} (× {})",
-        row.label,
-        Nanos(after?.median_ns),
-        Nanos(before?.median_ns),
-        factor_text(effect.work?)
-    );
-    let [before, after] = [plain, disturbed].map(|figures| figures.busy_share);
-    if let Some((before, after)) = before.zip(after) {
-        let percent = |share: SpreadF| format!("{:.0} %", share.median * 100.0);
-        text.push_str(&format!(
-            "; the device was busy for {} of the period instead of {}",
-            percent(after),
-            percent(before)
-        ));
+    let work = effect.work?;
+    let parts = [("a cycle worked", Some(work)), ("the device was busy", effect.busy)];
+    let parts = parts.into_iter().filter_map(|(what, factor)| Some(times_as_long(what, factor?)));
+    let trials = count(work.n, "trial");
+    let how = match work.n {
+        1 => trials,
+        _ => format!("{} over {trials}", work.estimator()),
+    };
+    let intervals = if work.low.is_some() { ", 95 % intervals" } else { "" };
+    let parts = parts.collect::<Vec<_>>().join("; ");
+    Some(format!("{}: under the second load {parts} ({how}{intervals}).", row.label))
+}
+
+/// What a factor says, and whether it is known: its interval leaves 1 out.
+fn times_as_long(what: &str, factor: Factor) -> String {
+    match factor.low.zip(factor.high) {
+        None => format!(
+            "{what} {:.2} times as long, which is not known yet: an interval takes {INTERVAL_FROM} \
+             trials",
+            factor.factor
+        ),
+        Some((low, high)) => {
+            let is_open = low <= 1.0 && high >= 1.0;
+            let open = if is_open { ", which is undecided" } else { "" };
+            format!("{what} {} times as long{open}", factor_text(factor))
+        }
     }
-    text.push('.');
-    Some(text)
 }
 
 /// Work time of each cycle, held against the period.
@@ -471,6 +479,7 @@ fn describe_cycles(view: &CyclesView, rows: &[CyclesRow]) -> String {
 mod tests {
     use super::*;
     use crate::pictures::sample::{Sample, charts_of, html_of};
+    use fsarena_study::cycles::DisturbEffect;
     use fsarena_testkit::records;
 
     #[test]
@@ -495,8 +504,8 @@ mod tests {
         let run = sample.run();
         let page = html_of(&build(&SectionContext::new(0, &run)));
         for said in [
-            "under the second load a cycle worked 5m",
-            "the device was busy for 85 % of the period instead of 44 %",
+            "under the second load a cycle worked 2.00 [2.00, 2.00] times as long; the device was busy",
+            "(geometric mean over 4 trials, 95 % intervals)",
             "2.00 [2.00, 2.00]",
             "outlasted the period",
             "worst stall",
@@ -506,6 +515,29 @@ mod tests {
             assert!(page.contains(said), "no {said} in {page}");
         }
         assert_eq!(page.matches("<tr>").count(), 3 + 12 + 6 + 18, "heads, and a row each");
+    }
+
+    #[test]
+    fn an_effect_is_one_ratio_and_whether_it_is_known() {
+        let row = &Sample::periodic().study.cycles[0].rows[0];
+        let with = |n: usize, interval: Option<(f64, f64)>| {
+            let (low, high) = interval.unzip();
+            let work = Some(Factor { n, factor: 1.2, low, high });
+            let effect =
+                row.effect.clone().map(|effect| DisturbEffect { work, busy: None, ..effect });
+            effect_sentence(&CyclesRow { effect, ..row.clone() }).unwrap()
+        };
+        let begun = "ext4 1024: under the second load a cycle worked 1.20";
+        let two = format!(
+            "{begun} times as long, which is not known yet: an interval takes 3 trials (geometric \
+             mean over 2 trials)."
+        );
+        assert_eq!(with(2, None), two);
+        let told = with(5, Some((1.1, 1.3)));
+        assert!(told.starts_with(&format!("{begun} [1.10, 1.30] times as long (")), "{told}");
+        let open = with(5, Some((0.9, 1.6)));
+        assert!(open.contains("times as long, which is undecided ("), "{open}");
+        assert!(with(12, Some((1.1, 1.3))).contains("(Hodges-Lehmann estimate over 12 trials"));
     }
 
     #[test]

@@ -4,12 +4,12 @@ use super::figures::{busy_share, cycles, mean, period};
 use crate::figures::SpreadF;
 use crate::ledger::{Latency, WRITTEN};
 use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord, DisturbReport, Load};
-use fsarena_stats::PairSample;
+use fsarena_stats::{EXACT_FROM, PairSample};
 use indexmap::IndexSet;
 use serde::Serialize;
 
 /// With fewer trials a factor has no interval.
-const INTERVAL_FROM: usize = 3;
+pub const INTERVAL_FROM: usize = 3;
 /// Share of misses of an interval.
 const ALPHA: f64 = 0.05;
 
@@ -42,6 +42,12 @@ pub struct Factor {
 }
 
 impl Factor {
+    /// What its value is.
+    #[must_use]
+    pub fn estimator(&self) -> &'static str {
+        if self.n < EXACT_FROM { "geometric mean" } else { "Hodges-Lehmann estimate" }
+    }
+
     /// Of pairs (disturbed, undisturbed), one a trial; `None` without any.
     pub(crate) fn from_pairs(pairs: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
         let logs: Vec<f64> =
