@@ -80,7 +80,8 @@ fn legend(study: &Study, style: Style) -> String {
     if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.cpu_per_op.is_some()) {
         text.push_str(
             " CPU/op, and CPU where a phase was too short for ticks: processor time of an op by \
-             the task clock, of the worker and of kernel threads.",
+             the task clock, of the worker and of kernel threads of the whole machine; worker \
+             CPU/op: of the worker alone.",
         );
     }
     if study.tables.iter().any(|table| table.unit == RateUnit::Ops) {
@@ -166,7 +167,10 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         Column::figure("min - max").optional(1),
     ]);
     let has_task_clock = table.rows.iter().any(|row| row.cpu_per_op.is_some());
-    columns.extend(has_task_clock.then(|| Column::figure("CPU/op").optional(7)));
+    if has_task_clock {
+        columns.push(Column::figure("CPU/op").optional(7));
+        columns.push(Column::figure("worker CPU/op").optional(8));
+    }
     columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
     // Where verdicts are asked for, they say the ratios, and all of them to one contender.
     let has_ratio = !study.asks_verdicts;
@@ -184,7 +188,9 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         cells.extend(by_calls.then(|| rate(Scale::for_bytes(table, rate_style))));
         cells.extend([cpu_cell(row), clock_cell(row, study.compared_clock, ns)]);
         cells.push(range_cell(row.compared, ns));
-        cells.extend(has_task_clock.then(|| cpu_per_op_cell(row)));
+        if has_task_clock {
+            cells.extend([cpu_per_op_cell(row), worker_cpu_per_op_cell(row)]);
+        }
         cells.extend(other_clocks(study).map(|one| clock_cell(row, one, ns)));
         cells.extend(has_ratio.then(|| Cell::quotient(row.ratio_of_medians)));
         if has_quantiles {
@@ -253,16 +259,24 @@ pub(crate) fn foreign_note(row: &PhaseRow) -> Option<String> {
 fn cpu_cell(row: &PhaseRow) -> Cell {
     let cell = match (row.cpu, row.cpu_per_op) {
         (CpuLoad::Percent { percent }, _) => Cell::figure(cpu(row.cpu), percent.median),
-        (CpuLoad::TooShort, Some(_)) => cpu_per_op_cell(row),
+        (CpuLoad::TooShort, Some(_)) => return cpu_per_op_cell(row),
         (CpuLoad::TooShort, None) => Cell::figure(cpu(row.cpu), NONE),
         (CpuLoad::Unknown, _) => Cell::none(),
     };
     cell.notes(foreign_note(row).into_iter().collect())
 }
 
-/// Processor time of one op by the task clock.
+/// Processor time of one op by the task clock: kernel threads worked for other programs, too.
 fn cpu_per_op_cell(row: &PhaseRow) -> Cell {
-    Cell::maybe(row.cpu_per_op.map(|own| (cpu_per_op(own.ns.median), own.ns.median)))
+    let Some(own) = row.cpu_per_op else { return Cell::none() };
+    let note = foreign_note(row).filter(|_| own.with_kernel_threads);
+    Cell::figure(cpu_per_op(own.ns.median), own.ns.median).notes(note.into_iter().collect())
+}
+
+/// The same of the worker and its programs alone, which other programs are not in.
+fn worker_cpu_per_op_cell(row: &PhaseRow) -> Cell {
+    let own = row.cpu_per_op.map(|own| own.worker_ns.median);
+    Cell::maybe(own.map(|own_ns| (cpu_per_op(own_ns), own_ns)))
 }
 
 /// `41.2 µs/op`.
@@ -362,4 +376,30 @@ fn thread_cells(threads: Option<ThreadsView>) -> [Cell; 3] {
         Cell::ns(threads.map(|view| view.last_done.median_ns)),
         Cell::quotient(imbalance),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::record::TaskCpu;
+    use fsarena_model::run::RunState;
+    use fsarena_testkit::records::{self, contender, small_files};
+
+    #[test]
+    fn an_op_with_kernel_threads_is_marked_as_the_load_is_and_the_worker_is_not() {
+        let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1);
+        let mut record = records::record(&header, 0);
+        for phase in &mut record.phases {
+            let worker_ns = phase.ops * 33_000;
+            let kernel_threads_ns = Some(phase.ops * 20_000);
+            phase.task_cpu = Some(TaskCpu { worker_ns, kernel_threads_ns });
+        }
+        let study = fsarena_study::study(&header, RunState::Done, &[], &[record]);
+        let row = PhaseRow { foreign_share: Some(0.4), ..study.tables[0].rows[0].clone() };
+        let mark = ["CPU: other programs used up to 40 % of the machine".to_owned()];
+        assert_eq!(cpu_cell(&row).notes, mark);
+        let (all, worker) = (cpu_per_op_cell(&row), worker_cpu_per_op_cell(&row));
+        assert_eq!((all.text.as_str(), &all.notes[..]), ("53.0 µs/op", &mark[..]));
+        assert_eq!((worker.text.as_str(), worker.notes.len()), ("33.0 µs/op", 0));
+    }
 }

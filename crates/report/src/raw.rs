@@ -80,7 +80,7 @@ enum In {
 type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Listed; 57] = [
+const VALUES: [Listed; 58] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -110,6 +110,7 @@ const VALUES: [Listed; 57] = [
     ("worker_user_ns", In::Both, |own| own.point.worker_user_ns.into()),
     ("worker_system_ns", In::Both, |own| own.point.worker_system_ns.into()),
     ("cpu_per_op_ns", In::Both, |own| own.point.cpu_per_op_ns.into()),
+    ("worker_cpu_per_op_ns", In::Both, |own| own.point.worker_cpu_per_op_ns.into()),
     ("device_read_bytes", In::Both, |own| own.point.device_read_bytes.into()),
     ("device_written_bytes", In::Both, |own| own.point.device_written_bytes.into()),
     ("device_flushes", In::Both, |own| own.point.device_flushes.into()),
@@ -337,6 +338,7 @@ mod tests {
             worker_user_ns: Some(1),
             worker_system_ns: Some(2),
             cpu_per_op_ns: Some(41.5),
+            worker_cpu_per_op_ns: Some(30.5),
             device_read_bytes: Some(0),
             device_written_bytes: None,
             device_flushes: None,
@@ -381,7 +383,7 @@ mod tests {
         for label in ["a,b", "a\"b", "a\nb", "=1+1", "<script>", " x ", "ä|b"] {
             let text = written(label);
             let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-            assert_eq!(reader.headers().unwrap().len(), 53);
+            assert_eq!(reader.headers().unwrap().len(), 54);
             let row = reader.records().next().unwrap().unwrap();
             assert_eq!(&row[4], label);
             assert_eq!(&row[20], "busy, for \"60 s\"");

@@ -91,6 +91,8 @@ impl CpuLoad {
 pub struct CpuPerOp {
     /// Spread over trials, ns an op.
     pub ns: SpreadF,
+    /// Of this, the worker and its programs alone, ns an op.
+    pub worker_ns: SpreadF,
     /// Whether kernel threads are in all of them: write-back, journal, and what they did for
     /// others.
     pub with_kernel_threads: bool,
@@ -108,7 +110,10 @@ impl CpuPerOp {
             let kernel_ns = cpu.kernel_threads_ns.filter(|_| with_kernel_threads).unwrap_or(0);
             cpu.worker_ns.saturating_add(kernel_ns) as f64 / *ops as f64
         });
-        SpreadF::from_values(each.collect()).map(|ns| Self { ns, with_kernel_threads })
+        let ns = SpreadF::from_values(each.collect())?;
+        let own = all.iter().map(|(cpu, ops)| cpu.worker_ns as f64 / *ops as f64);
+        let worker_ns = SpreadF::from_values(own.collect())?;
+        Some(Self { ns, worker_ns, with_kernel_threads })
     }
 }
 

@@ -69,6 +69,8 @@ pub struct TrialPoint {
     /// Processor time of an op by the task clock up to `durable`, of the work and of kernel threads
     /// where these are seen.
     pub cpu_per_op_ns: Option<f64>,
+    /// Of this, the worker and its programs alone.
+    pub worker_cpu_per_op_ns: Option<f64>,
     /// Read from the device up to `durable`.
     pub device_read_bytes: Option<u64>,
     /// Written to the device up to the next unmount.
@@ -171,6 +173,7 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         worker_user_ns: worker.map(|worker| worker.user_ns),
         worker_system_ns: worker.map(|worker| worker.system_ns),
         cpu_per_op_ns: CpuPerOp::over([phase]).map(|own| own.ns.median),
+        worker_cpu_per_op_ns: CpuPerOp::over([phase]).map(|own| own.worker_ns.median),
         device_read_bytes: phase.counter(Window::Durable, READ),
         device_written_bytes: phase.counter(Window::Unmounted, WRITTEN),
         device_flushes: phase.counter(Window::Unmounted, FLUSHES),
