@@ -8,7 +8,7 @@
 //! the phase needs may have been read or written since.
 
 use fsarena_filesystems::{Backing, ContentRule, MetadataRule};
-use fsarena_model::contender::Cache;
+use fsarena_model::contender::{Cache, Contender};
 use fsarena_model::dataset::Draw;
 use fsarena_model::op::{ColdNeed, Count};
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
@@ -238,6 +238,20 @@ pub fn judge(
     CacheRecord { asked, state, why, proof }
 }
 
+/// The same of a contender that can never be as cold as it was asked to be: what was asked stays.
+/// `is_first`: no phase of the trial was measured before.
+#[must_use]
+pub fn as_asked(record: CacheRecord, contender: &Contender, is_first: bool) -> CacheRecord {
+    let Some((cache, asked)) = contender.asked_cache() else { return record };
+    match (cache, record.state) {
+        (Cache::ColdStart, _) if !is_first => record,
+        (_, CacheState::Warm) => {
+            CacheRecord { asked: Cache::Cold, why: asked.why.clone(), ..record }
+        }
+        _ => CacheRecord { asked: Cache::Cold, ..record },
+    }
+}
+
 /// Of an answer about one file, a client receives at least so much: no protocol says what an inode
 /// is in less.
 const ANSWER_BYTES: u64 = 32;
@@ -387,6 +401,7 @@ pub(crate) fn dropped(cache_drops: Option<u64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::{Asked, AskedBy, CACHE, DeviceLevel, FsLevel, Levels};
     use fsarena_model::dataset::Distribution;
     use fsarena_model::work::Op;
 
@@ -617,5 +632,31 @@ mod tests {
         let warmth = Warmth { cache_drops: Some(3), reads_again: true };
         let tmpfs = judge(Cache::Warm, memory, None, (Need::Nothing, warmth), None);
         assert_eq!(tmpfs.state, CacheState::WarmByNature, "its pages cannot be dropped");
+    }
+
+    #[test]
+    fn what_was_asked_of_a_directory_stays_asked() {
+        let warm = || CacheRecord {
+            asked: Cache::Warm,
+            state: CacheState::Warm,
+            why: "it has no device of its own that could prove it".to_owned(),
+            proof: ColdProof::default(),
+        };
+        let device = DeviceLevel::Directory { path: "/srv".into() };
+        let levels =
+            Levels { cache: Cache::Warm, ..Levels::plain(FsLevel::plain("directory"), device) };
+        let mut own = Contender::new("directory", 1, levels);
+        assert_eq!(as_asked(warm(), &own, true), warm(), "it was asked to be warm");
+        let asked = |level: &str| Asked {
+            level: level.to_owned(),
+            by: AskedBy::User,
+            why: "it cannot".to_owned(),
+        };
+        own.asked.insert(CACHE.to_owned(), asked("cold"));
+        let cold = CacheRecord { asked: Cache::Cold, why: "it cannot".to_owned(), ..warm() };
+        assert_eq!(as_asked(warm(), &own, false), cold);
+        own.asked.insert(CACHE.to_owned(), asked("cold-start"));
+        assert_eq!(as_asked(warm(), &own, true), cold);
+        assert_eq!(as_asked(warm(), &own, false), warm(), "only its first phase was to be cold");
     }
 }

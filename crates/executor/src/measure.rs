@@ -305,7 +305,9 @@ impl Trial<'_> {
             source,
         };
         let delivered = delta(&at.before, &at.durable).get("device.read_bytes").copied();
-        cold::judge(levels.cache, ground, self.chilled.take(), (need, warmth), delivered)
+        let own = (need, warmth);
+        let judged = cold::judge(levels.cache, ground, self.chilled.take(), own, delivered);
+        cold::as_asked(judged, &self.spec.contender, self.record.phases.is_empty())
     }
 }
 

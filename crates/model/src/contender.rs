@@ -30,9 +30,49 @@ pub struct Contender {
     pub replicate: u32,
     /// What it is.
     pub levels: Levels,
+    /// What was asked of a factor and could not be had, by its key; `levels` has what was had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked: BTreeMap<String, Asked>,
+}
+
+/// A level that was asked for and could not be had.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The level, as an experiment file has it.
+    pub level: String,
+    /// Who asked.
+    pub by: AskedBy,
+    /// Why it could not be had.
+    pub why: String,
+}
+
+/// Who asked for a level.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskedBy {
+    /// A default, or an experiment of the program's own.
+    Program,
+    /// An option of the command line, or an experiment file of the user's.
+    User,
 }
 
 impl Contender {
+    /// A contender that has all that was asked for.
+    #[must_use]
+    pub fn new(label: &str, replicate: u32, levels: Levels) -> Self {
+        Self { label: label.to_owned(), replicate, levels, asked: BTreeMap::new() }
+    }
+
+    /// The state of the caches that was asked for, where it could not be had.
+    #[must_use]
+    pub fn asked_cache(&self) -> Option<(Cache, &Asked)> {
+        let asked = self.asked.get(CACHE)?;
+        Some((Cache::named(&asked.level)?, asked))
+    }
+
     /// The identity: 64 hex digits.
     #[must_use]
     pub fn id(&self) -> ContenderId {
@@ -270,6 +310,29 @@ pub enum DeviceLevel {
     },
 }
 
+/// How the times of what lies on a device come about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// By this machine, on a device, in memory or in a directory.
+    #[default]
+    OnDevice,
+    /// By this machine, with a model in place of the device.
+    OnModel,
+    /// In a guest kernel on a modelled disk, in virtual time.
+    InVirtualTime,
+    /// By another program.
+    Elsewhere,
+}
+
+impl Measured {
+    /// Whether it is by this machine and on a device.
+    #[must_use]
+    pub fn is_on_device(&self) -> bool {
+        *self == Self::OnDevice
+    }
+}
+
 /// Fewest devices of [`DeviceLevel::Several`].
 pub const SEVERAL_LEAST: usize = 2;
 /// Most devices of [`DeviceLevel::Several`].
@@ -295,6 +358,17 @@ impl DeviceLevel {
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         matches!(self, Self::Virtual { .. } | Self::Vdisk { .. })
+    }
+
+    /// How times come about on it.
+    #[must_use]
+    pub fn measured(&self) -> Measured {
+        match self {
+            Self::Vdisk { .. } => Measured::OnModel,
+            Self::Virtual { .. } => Measured::InVirtualTime,
+            Self::Elsewhere { .. } => Measured::Elsewhere,
+            _ => Measured::OnDevice,
+        }
     }
 
     /// Each device of it: of one device that alone.
@@ -517,6 +591,9 @@ pub enum Discard {
 
 names!(Discard.name { None = "none", On = "on" });
 
+/// Key of the factor that is the state of the caches.
+pub const CACHE: &str = "cache";
+
 /// Name of the contender that has no file system.
 pub const RAW: &str = "raw";
 
@@ -547,7 +624,7 @@ impl Levels {
             || self.fs.name == "directory"
         {
             Some(
-                "a directory cannot be unmounted for us: its caches stay as the step before left \
+                "fsarena cannot unmount a directory, so its caches stay as the step before left \
                  them",
             )
         } else if self.is_in_memory() {
@@ -660,8 +737,7 @@ mod tests {
 
     #[test]
     fn identity_sees_levels_and_replicate_but_no_label() {
-        let one =
-            Contender { label: "a".into(), replicate: 1, levels: levels(FsLevel::plain("ext4")) };
+        let one = Contender::new("a", 1, levels(FsLevel::plain("ext4")));
         let renamed = Contender { label: "b".into(), ..one.clone() };
         assert_eq!(one.id(), renamed.id());
         let second = Contender { replicate: 2, ..one.clone() };

@@ -10,9 +10,10 @@ use crate::files::Rules;
 use crate::fs_entry::{FsEntry, MAX_CONTENDERS, too_many};
 use crate::text::{is_directory, names_a_device};
 use fsarena_filesystems::Backing;
-use fsarena_model::contender::{ContenderId, DeviceLevel, FsLevel, Levels};
+use fsarena_model::contender::{Asked, ContenderId, DeviceLevel, FsLevel, Levels};
 use fsarena_model::factor::{self, Factor, Illegal, Target};
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// Most combinations that are looked at for one file system and device.
 const MAX_COMBINATIONS: usize = 100_000;
@@ -31,6 +32,8 @@ pub(crate) enum Legality {
 #[derive(Clone, Debug)]
 pub(crate) struct Combination {
     pub(crate) levels: Levels,
+    /// What was asked for and could not be had.
+    pub(crate) asked: BTreeMap<String, Asked>,
     pub(crate) legality: Legality,
     /// Options of axes and levels that are no defaults: their places and texts.
     written: Vec<Written>,
@@ -130,6 +133,7 @@ pub(crate) fn cross(
                     plain_legal: legality(&plain, rules) == Legality::Legal,
                     written: [&variant.options[..], &setting.written()[..]].concat(),
                     levels: setting.levels,
+                    asked: setting.asked,
                     entry: entry.clone(),
                     device: setting.device.clone(),
                 });
@@ -149,9 +153,35 @@ struct Setting<'e> {
     levels: Levels,
     /// Where the level of each factor was written.
     places: Vec<(&'static dyn Factor, Span)>,
+    /// What was asked for and could not be had.
+    asked: BTreeMap<String, Asked>,
 }
 
 impl Setting<'_> {
+    /// Takes back what means nothing with the other levels, and keeps that it was asked for.
+    fn resolve(&mut self) {
+        for (factor, place) in &self.places {
+            let written = factor.get(&self.levels);
+            let why = factor.without_meaning(&self.levels);
+            factor.resolve(&mut self.levels);
+            if let Some(why) = why.filter(|_| factor.get(&self.levels) != written) {
+                let asked = Asked { level: written, by: place.asked_by(), why: why.to_owned() };
+                self.asked.insert(factor.key().to_owned(), asked);
+            }
+        }
+    }
+
+    /// Has been asked for what `other` was asked for, too: both are one. What a user asked for
+    /// counts before a default.
+    fn merge(&mut self, other: Self) {
+        for (key, asked) in other.asked {
+            let known = self.asked.entry(key).or_insert_with(|| asked.clone());
+            if known.by < asked.by {
+                *known = asked;
+            }
+        }
+    }
+
     /// The levels that are no defaults.
     fn written(&self) -> Vec<Written> {
         let target = target(&self.levels);
@@ -185,7 +215,7 @@ fn settings<'e>(
         return Err(too_many(place));
     }
     let mut all: Vec<Setting<'_>> = Vec::new();
-    let mut seen = HashSet::new();
+    let mut seen: HashMap<ContenderId, usize> = HashMap::new();
     for device in &factors.device {
         let same_device = |other: &DeviceLevel| {
             let same_size =
@@ -195,10 +225,14 @@ fn settings<'e>(
         let mut others = all.iter().map(|setting| &setting.levels.device);
         let first = others.find(|other| same_device(other)).unwrap_or(&device.value).clone();
         for mut setting in on_device(factors, fs, device) {
-            known.iter().for_each(|factor| factor.resolve(&mut setting.levels));
+            setting.resolve();
             let as_first = Levels { device: first.clone(), ..setting.levels.clone() };
-            if seen.insert(ContenderId::from_levels(&as_first, 1)) {
-                all.push(setting);
+            match seen.entry(ContenderId::from_levels(&as_first, 1)) {
+                Entry::Occupied(same) => all[*same.get()].merge(setting),
+                Entry::Vacant(new) => {
+                    new.insert(all.len());
+                    all.push(setting);
+                }
             }
             // Each of them is a contender, of every variant of the file system.
             if all.len() > MAX_CONTENDERS {
@@ -212,7 +246,7 @@ fn settings<'e>(
 /// The product of the axes on one device, in the order of the factors.
 fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -> Vec<Setting<'e>> {
     let levels = Levels::plain(fs.clone(), device.value.clone());
-    let mut all = vec![Setting { device, levels, places: Vec::new() }];
+    let mut all = vec![Setting { device, levels, places: Vec::new(), asked: BTreeMap::new() }];
     for factor in factor::all() {
         let axis = factors.axis(factor);
         let with = |setting: &Setting<'e>, level: &At<String>| {

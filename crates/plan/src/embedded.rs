@@ -69,6 +69,12 @@ pub(crate) const PURPOSES: &[Builtin] = &[
     builtin!("experiments/purposes", "desktop"),
 ];
 
+/// Whether a place in a file of this name is in one that is part of the program.
+pub(crate) fn is_builtin(file: &str) -> bool {
+    let mut all = EXPERIMENTS.iter().chain(WORKLOADS).chain(PURPOSES);
+    all.any(|builtin| builtin.name == file)
+}
+
 /// Names of the experiments.
 #[must_use]
 pub fn experiment_names() -> Vec<&'static str> {

@@ -4,6 +4,8 @@
 //! Each text names the value as it was written. A place is a line and column of a file or the
 //! option of the command line; nothing here guesses at places that are not known.
 
+use crate::embedded::is_builtin;
+use fsarena_model::contender::AskedBy;
 use std::fmt;
 use strsim::osa_distance;
 
@@ -26,6 +28,17 @@ pub enum Span {
     /// Nowhere: a default.
     #[default]
     Default,
+}
+
+impl Span {
+    /// Who asks for what is written there.
+    pub(crate) fn asked_by(&self) -> AskedBy {
+        match self {
+            Self::Default => AskedBy::Program,
+            Self::File { file, .. } if is_builtin(file) => AskedBy::Program,
+            Self::File { .. } | Self::Option(_) | Self::Factor(_) => AskedBy::User,
+        }
+    }
 }
 
 impl fmt::Display for Span {

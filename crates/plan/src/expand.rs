@@ -303,7 +303,8 @@ fn contenders(all: &[Combination]) -> Result<(Vec<Contender>, Vec<NotRun>), Plan
         if let Some(reason) = reason {
             not_run.push(NotRun { contender: contenders.len(), workload: None, reason });
         }
-        contenders.push(Contender { label: String::new(), replicate: *arms, levels });
+        let asked = combination.asked.clone();
+        contenders.push(Contender { asked, ..Contender::new("", *arms, levels) });
     }
     Ok((contenders, not_run))
 }

@@ -10,7 +10,7 @@ use crate::fs_entry::FsEntry;
 use crate::text::{blocks_text, share_text};
 use crate::workload::builtin;
 use fsarena_corpus::Description;
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{AskedBy, DeviceLevel};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::dataset::{Dataset, Distribution};
 use fsarena_model::factor;
@@ -173,7 +173,12 @@ fn factors(out: &mut String, factors: &Factors) {
     keys.put_levels("device", &factors.device, DeviceLevel::written);
     for factor in factor::all() {
         let levels = factors.axis(factor);
-        if levels.iter().any(|level| level.value != factor.default_level()) {
+        // A default that the user wrote is kept where it may be impossible: it stays asked.
+        let is_written = |level: &At<String>| {
+            let is_asked = level.place.asked_by() == AskedBy::User;
+            level.value != factor.default_level() || (is_asked && !factor.is_unset(&level.value))
+        };
+        if levels.iter().any(is_written) {
             keys.put_levels(factor.key(), &levels, String::clone);
         }
     }

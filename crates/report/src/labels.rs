@@ -3,6 +3,7 @@
 
 use crate::format::{cache, count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
+use crate::row_state::{row_states, with_states};
 use crate::text::clean;
 use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{CacheState, TimeBase};
@@ -52,13 +53,19 @@ pub fn phase_title(table: &PhaseTable) -> String {
     if let Some(MemoryView::Limited { limit_bytes, by }) = common_memory(table) {
         text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
     }
+    let guests = table.rows.iter().map(|row| row.guest_memory_bytes);
+    let mut guests: Vec<Option<u64>> = guests.collect();
+    guests.dedup();
+    if let [Some(bytes)] = guests[..] {
+        text.push_str(&format!("; memory {} of the guest", Bytes(bytes)));
+    }
     text
 }
 
-/// A row's name in its table: warm is said where there are cold rows too.
+/// A row's name in its table, with what it is that its figures do not show.
 #[must_use]
 pub fn row_label(table: &PhaseTable, row: &PhaseRow) -> String {
-    format!("{}{}", row.label, if is_mixed(table) && !row.cache.is_cold() { " (warm)" } else { "" })
+    with_states(&row.label, &row_states(row, is_mixed(table)))
 }
 
 /// Why a contender has no figure, in a word or two.

@@ -43,6 +43,7 @@ mod plan;
 mod ranks;
 mod raw;
 mod render;
+mod row_state;
 mod safety;
 mod safety_application;
 mod safety_csv;
@@ -93,6 +94,7 @@ pub use own_article::{ArticleFile, Language, OwnArticle, own_article};
 pub use phases::phase_tables;
 pub use plan::{FullSize, PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
+pub use row_state::RowState;
 pub use safety::{SafetyHead, safety_text};
 pub use safety_application::{
     SafetyApplication, SafetyApplicationHead, SafetyApplicationRow, safety_application_text,

@@ -53,7 +53,7 @@ pub(crate) fn key(contender: usize, label: impl Into<String>) -> Key {
     Key { label: label.into(), hue: contender }
 }
 
-/// A row of a table in its colour; warm is said where there are cold rows too.
+/// A row of a table in its colour, with what it is that its figures do not show.
 pub(crate) fn row_key(table: &PhaseTable, row: &PhaseRow) -> Key {
     key(row.contender, row_label(table, row))
 }

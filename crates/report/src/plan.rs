@@ -5,6 +5,7 @@ use crate::format::{bytes, count, ns};
 use crate::io_summary::{describe_job, describe_source_place, io_summary};
 use crate::job::describe_source;
 use crate::render::text;
+use crate::row_state::asked_and_not_had;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, bold, heading, titled_list, wrap};
 use crate::verdict::text::{percent, without_verdict};
@@ -32,6 +33,7 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     let parts = [
         list("Not run", &not_run(plan)),
         contenders(plan, width, style),
+        list("Asked for and not possible", &asked_and_not_had(plan)),
         list("Verdicts", &asked(plan, cost)),
         heading("Trials", width, style) + &trials(plan, cost, width),
         real_work(plan, cost, width, style),
@@ -233,7 +235,13 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
     let mut grid = Table::new(columns);
     for contender in &plan.contenders {
         let levels = &contender.levels;
-        let words = |factor: &&dyn Factor| factor.words(&factor.get(levels));
+        let words = |factor: &&dyn Factor| {
+            let had = factor.words(&factor.get(levels));
+            match contender.asked.get(factor.key()) {
+                Some(asked) => format!("{had}, not {}", factor.words(&asked.level)),
+                None => had,
+            }
+        };
         let mut cells =
             vec![contender.label.clone(), levels.fs.to_string(), device(&levels.device)];
         cells.extend(shown.iter().map(words));

@@ -80,7 +80,7 @@ enum In {
 type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Listed; 58] = [
+const VALUES: [Listed; 59] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -93,6 +93,7 @@ const VALUES: [Listed; 58] = [
     ("trial", In::Csv, |own| u64::from(own.point.trial).into()),
     ("started_unix_ns", In::Csv, |own| own.point.started_unix_ns.into()),
     ("cache", In::Csv, |own| cache(own.point.cache).replace(' ', "-").into()),
+    ("cache_asked", In::Csv, |own| own.point.cache_asked.name().into()),
     ("memory", In::Csv, |own| own.memory().0.into()),
     ("memory_limit_bytes", In::Csv, |own| own.memory().1.into()),
     ("spoiled", In::Csv, |own| own.point.spoiled.clone().into()),
@@ -312,6 +313,7 @@ fn course(header: &RunHeader, records: &[TrialRecord], phase: &PhasePoints) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::Cache;
     use fsarena_model::record::CacheState;
     use fsarena_testkit::records::{self, contender, small_files};
 
@@ -323,6 +325,7 @@ mod tests {
             trial: 1,
             started_unix_ns: 1_767_225_600_000_000_000,
             cache: CacheState::Cold,
+            cache_asked: Cache::Cold,
             memory: MemoryView::Whole,
             spoiled: None,
             compared_ns: Some(1_000_000_000),
@@ -383,10 +386,10 @@ mod tests {
         for label in ["a,b", "a\"b", "a\nb", "=1+1", "<script>", " x ", "ä|b"] {
             let text = written(label);
             let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-            assert_eq!(reader.headers().unwrap().len(), 54);
+            assert_eq!(reader.headers().unwrap().len(), 55);
             let row = reader.records().next().unwrap().unwrap();
             assert_eq!(&row[4], label);
-            assert_eq!(&row[20], "busy, for \"60 s\"");
+            assert_eq!(&row[21], "busy, for \"60 s\"");
         }
     }
 

@@ -15,6 +15,7 @@ use crate::ranks::RanksView;
 use crate::rates::{RateUnit, Rates};
 use crate::stonewall::StonewallView;
 use crate::workers::{ProgramView, ThreadsView, WorkerView};
+use fsarena_model::contender::Measured;
 use fsarena_model::free::FreeQuantity;
 use fsarena_model::job::Job;
 use fsarena_model::record::{
@@ -64,13 +65,23 @@ pub struct PhaseRow {
     pub label: String,
     /// What its times are counted in.
     pub time_base: TimeBase,
+    /// How its times came about.
+    #[serde(skip_serializing_if = "Measured::is_on_device")]
+    pub measured: Measured,
     /// State of the cache in all trials of this row.
     pub cache: CacheState,
     /// Why it is not cold although cold was asked for: of this very phase, where only the first of
     /// a trial shall be.
     pub not_cold_because: Option<String>,
+    /// Whether its contender can never be cold, whatever is asked.
+    #[serde(skip)]
+    pub is_never_cold: bool,
     /// Memory limit in all trials of this row.
     pub memory: MemoryView,
+    /// Memory of the guest, bytes, where trials are in guests and a level asks for it: a guest has
+    /// that instead of a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest_memory_bytes: Option<u64>,
     /// Trials behind the figures of this row; 0 where all of them had wrong contents.
     pub n: usize,
     /// Trials in the plan.
@@ -256,6 +267,11 @@ fn table(
             let mut row = row(plan.compared_clock, &pairs, free.metric());
             row.contender = index;
             row.label.clone_from(&contender.label);
+            let levels = &contender.levels;
+            row.is_never_cold = levels.warm_reason().is_some();
+            row.measured = levels.device.measured();
+            row.guest_memory_bytes =
+                levels.memory_bytes.filter(|_| row.measured == Measured::InVirtualTime);
             row.memory = memory;
             row.n_planned = n_planned;
             row.trials_partial = std::mem::take(&mut trials_partial);
@@ -326,9 +342,12 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)], free: Option<Metric>) -> P
         contender: 0,
         label: String::new(),
         time_base: record.time_base,
+        measured: Measured::default(),
         cache: first.cache.state,
         not_cold_because: (cold_asked && !cold || not_warm).then(|| first.cache.why.clone()),
+        is_never_cold: false,
         memory: MemoryView::Whole,
+        guest_memory_bytes: None,
         n: phases.len(),
         n_planned: 0,
         compared: spread(clock),

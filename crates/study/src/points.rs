@@ -9,7 +9,7 @@ use crate::ledger::{
 };
 use crate::notes::words;
 use crate::phases::{MemoryView, NOT_QUIET};
-use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::contender::{Cache, Contender, DeviceLevel};
 use fsarena_model::record::{CacheState, Drained, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::work::WorkerUsage;
@@ -38,6 +38,8 @@ pub struct TrialPoint {
     pub started_unix_ns: u64,
     /// State of the cache.
     pub cache: CacheState,
+    /// State of the cache that was asked for.
+    pub cache_asked: Cache,
     /// Memory limit.
     pub memory: MemoryView,
     /// Why it is in no figure: it ended early, or its contents were wrong when read again.
@@ -158,6 +160,7 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         trial: record.key.sequence + 1,
         started_unix_ns: record.started_unix_ns,
         cache: phase.cache.state,
+        cache_asked: phase.cache.asked,
         memory: MemoryView::from(&phase.memory),
         spoiled: spoiled(record, phase),
         compared_ns: phase.ns(plan.compared_clock),

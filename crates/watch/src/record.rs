@@ -115,7 +115,7 @@ fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
     RunPlan {
         seed: Seed::from_number(0),
         blocks: 1,
-        contenders: vec![Contender { label: target.name.clone(), replicate: 1, levels }],
+        contenders: vec![Contender::new(&target.name, 1, levels)],
         workloads: vec![workload],
         not_run: Vec::new(),
         schedule: vec![Slot { block: 0, position: 0, contender: 0, workload: 0 }],

@@ -1,6 +1,7 @@
 //! A directory as the target: no root, no mkfs, nothing of the user's touched.
 
 use crate::support::{TestEnv, assert_nothing_left, is_root};
+use fsarena_model::contender::Cache;
 use fsarena_model::record::{CacheState, Outcome};
 use rustix::process::{Signal, kill_process};
 use std::fs;
@@ -39,6 +40,55 @@ fn life_in_a_directory() {
     }
 }
 
+/// Cold caches that cannot be had: what was asked stays asked, in the record and on every output,
+/// and the exit code says so where the user asked.
+#[test]
+fn cold_caches_of_a_directory_stay_asked() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let on = ["run", "--runs", "1", "--on", &target];
+    let by_option = [&on[..], &["--cache", "cold"], &SMALL].concat();
+    let dry = env.run(&[&by_option[..], &["--dry-run"]].concat()).good();
+    dry.says(&["warm, not cold", "cache = cold was asked for and is not possible for directory"]);
+    let ran = env.run(&by_option).code(5);
+    let (answer, _) = ran.stdout.split_once("all figures: ").unwrap();
+    assert!(answer.contains("time until safe on disk, warm"), "{answer}");
+    assert!(answer.contains("cache = cold was asked for and is not possible"), "{answer}");
+    assert!(ran.stderr.contains("cold caches were asked for and cannot be had"), "{}", ran.stderr);
+    for phase in &env.records(1)[0].phases {
+        assert_eq!((phase.cache.asked, phase.cache.state), (Cache::Cold, CacheState::Warm));
+        assert!(phase.cache.why.contains("cannot unmount a directory"), "{}", phase.cache.why);
+    }
+    env.run(&["show"]).good().says(&["directory (warm)"]);
+    let exported = env.run(&["export", "--format", "csv"]).good().stdout;
+    let mut rows = exported.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heads = rows.next().unwrap();
+    let at = |name: &str| heads.iter().position(|head| *head == name).unwrap();
+    let caches: Vec<_> = rows.map(|row| (row[at("cache_asked")], row[at("cache")])).collect();
+    assert!(caches.iter().all(|one| *one == ("cold", "warm")), "{caches:?}");
+    let page = env.path("page.html").display().to_string();
+    env.run(&["report", "-o", &page]).good();
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("(warm)") && page.contains("Cache = cold was asked for"), "the page");
+
+    // A file of the user's asks as an option does, and nobody asks by a default.
+    let asked = |caches: &str, runs: &str| {
+        env.write(
+            "own.toml",
+            &format!(
+                "schema = 1\nname = \"own\"\n[run]\nblocks = {runs}\n[factors]\ndevice = \
+                 \"{target}\"\n{caches}\n[[workload]]\nuse = \"tiny-files\"\n"
+            ),
+        )
+    };
+    env.run(&["run", &asked("cache = \"cold\"", "1"), "--scale", "0.02"]).code(5);
+    let by_default = env.run(&["run", &asked("", "1"), "--scale", "0.02"]).good();
+    by_default.says(&["safe on disk, warm", "cache = cold was asked for and is not possible"]);
+    let warm = env.run(&["run", &asked("cache = \"warm\"", "1"), "--scale", "0.02"]).good();
+    assert!(!warm.stdout.contains("was asked for"), "{}", warm.stdout);
+    assert_nothing_left(&env);
+}
+
 /// The program as seen by a user without rights: a copy that this user can reach, and a test
 /// environment that belongs to them.
 pub fn as_nobody(env: &TestEnv, args: &[&str]) -> Option<Command> {
@@ -70,9 +120,14 @@ fn without_root() {
     assert_eq!(lines.len(), 1, "{}", ran.stderr);
     assert!(lines[0].contains("not root: working in"), "{}", lines[0]);
     assert!(lines[0].contains("as root, file systems would be made"), "{}", lines[0]);
-    ran.says(&["directory", "tiny-files create"]);
+    let said = ["directory", "tiny-files create"];
+    let ran = ran.says(&said);
+    ran.says(&["safe on disk, warm", "cache = cold was asked for and is not possible"]);
     assert_nothing_left(&env);
-    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
+    let record = &env.records(1)[0];
+    assert_eq!(record.outcome, Outcome::Done);
+    let cache = &record.phases[0].cache;
+    assert_eq!((cache.asked, cache.state), (Cache::Cold, CacheState::Warm));
 }
 
 #[test]

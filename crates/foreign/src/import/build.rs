@@ -349,7 +349,7 @@ impl Measured {
         let (program, what) = (self.program.to_owned(), what.clone());
         let device = DeviceLevel::Elsewhere { program, what };
         let levels = Levels { cache: Cache::Unknown, ..Levels::plain(FsLevel::plain(FS), device) };
-        Contender { label, replicate: *replicate, levels }
+        Contender::new(&label, *replicate, levels)
     }
 
     /// Workloads that a contender has no trial of.

@@ -2,7 +2,7 @@
 
 use super::descriptor::{ActsOn, Factor, FactorInfo, Illegal, Target};
 use super::level::{LevelError, bytes, known_bytes, size_words, word};
-use crate::contender::{Cache, Levels};
+use crate::contender::{CACHE, Cache, Levels};
 use crate::units::{Bytes, size_text};
 
 /// Smallest memory limit: below it a program and its page tables hardly live.
@@ -65,7 +65,7 @@ impl Factor for Caches {
                    every host of --hosts)",
             example: "\"cold\"",
             default_level: "cold",
-            ..FactorInfo::new("cache", ActsOn::Host)
+            ..FactorInfo::new(CACHE, ActsOn::Host)
         }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {

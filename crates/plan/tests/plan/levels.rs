@@ -1,7 +1,7 @@
 //! Axes, legal combinations, labels and identities.
 
 use crate::rules::{TestRules, file, labels, plan};
-use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_model::contender::{AskedBy, Cache, Contender, DeviceLevel};
 use fsarena_model::device::{QueueLevel, SsdPolicy};
 use fsarena_model::factor::LIVES_IN_LIMITED_MEMORY;
 use fsarena_plan::{Overrides, apply, builtin, expand, from_options, notes_of, parse, to_toml};
@@ -131,6 +131,64 @@ fn a_directory_implies_its_file_system() {
     let two = Overrides { on: vec!["/a".into(), "/b".into()], ..Overrides::default() };
     let plan = expand(&quick, &two, &TestRules).unwrap();
     assert_eq!(labels(&plan), "directory on /a\ndirectory on /b");
+}
+
+/// What was asked of the caches where none can be cold, and by whom.
+#[test]
+fn what_cannot_be_had_stays_asked() {
+    let asked = |overrides: &Overrides, file: Option<&str>| {
+        let experiment = match file {
+            Some(text) => parse(text, "own.toml").unwrap(),
+            None => builtin::experiment("quick").unwrap(),
+        };
+        let plan = expand(&experiment, overrides, &TestRules).unwrap();
+        let of = |contender: &Contender| {
+            let cache = contender.asked_cache().map(|(cache, asked)| (cache, asked.by));
+            (contender.label.clone(), contender.levels.cache, cache)
+        };
+        plan.contenders.iter().map(of).collect::<Vec<_>>()
+    };
+    let directory = options("", &["/var/tmp"]);
+    let directory = Overrides { fs: None, ..directory };
+    let with = |cache: &str| {
+        let mut overrides = directory.clone();
+        overrides.levels.insert("cache", cache.to_owned());
+        overrides
+    };
+    let had = |by: Option<AskedBy>| {
+        let cache = by.map(|by| (Cache::Cold, by));
+        vec![("directory".to_owned(), Cache::Warm, cache)]
+    };
+    let (user, program) = (Some(AskedBy::User), Some(AskedBy::Program));
+    assert_eq!(asked(&directory, None), had(program), "an experiment of the program's own");
+    assert_eq!(asked(&with("cold"), None), had(user));
+    assert_eq!(asked(&with("warm"), None), had(None), "it has what was asked for");
+    assert_eq!(asked(&with("warm,cold"), None), had(user), "one contender, asked in two ways");
+    let own = |cache: &str| {
+        format!(
+            "schema = 1\nname = \"own\"\n[factors]\ndevice = \"/var/tmp\"\n{cache}\n\
+             [[workload]]\nuse = \"small-files\"\n"
+        )
+    };
+    let none = Overrides::default();
+    assert_eq!(asked(&none, Some(&own("cache = \"cold\""))), had(user));
+    assert_eq!(asked(&none, Some(&own(""))), had(program), "a default");
+    let both = asked(&options("ext4,tmpfs", &["loop:2G"]), None);
+    let memory = ("tmpfs".to_owned(), Cache::Warm, Some((Cache::Cold, AskedBy::Program)));
+    assert_eq!(both, [("ext4".to_owned(), Cache::Cold, None), memory]);
+}
+
+/// Any factor can be asked for and not be had.
+#[test]
+fn a_setting_of_a_device_stays_asked_where_there_is_none() {
+    let mut overrides = options("ext4,tmpfs", &["loop:2G"]);
+    overrides.levels.insert("scheduler", "mq-deadline".to_owned());
+    let experiment = builtin::experiment("quick").unwrap();
+    let plan = expand(&experiment, &overrides, &TestRules).unwrap();
+    assert!(plan.contenders[0].asked.is_empty());
+    let asked = &plan.contenders[1].asked["scheduler"];
+    assert_eq!((asked.level.as_str(), asked.by), ("mq-deadline", AskedBy::User));
+    assert_eq!(asked.why, "it has no device of its own");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use super::safety::{safety_not_run, safety_sentences};
 use super::sentences::{sentences, undecided};
 use super::shares::shares_sentence;
 use crate::context::Run;
+use crate::labels::is_mixed;
+use crate::row_state::row_states;
 use crate::verdict::sentences::between;
 use crate::verdict::text::figure;
 use fsarena_model::op::Op;
@@ -27,15 +29,20 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
         .or_else(|| baselines(run).first().copied());
     let others = measured.iter().copied().filter(|&one| Some(one) != baseline);
     let contenders = &run.header.plan.contenders;
-    let columns: Vec<AnswerColumn> = baseline
+    let mut columns: Vec<AnswerColumn> = baseline
         .into_iter()
         .chain(others)
-        .map(|contender| AnswerColumn { contender, label: contenders[contender].label.clone() })
+        .map(|contender| AnswerColumn {
+            contender,
+            label: contenders[contender].label.clone(),
+            states: Vec::new(),
+        })
         .collect();
-    let rows = match judged {
+    let mut rows = match judged {
         Some(verdicts) => judged_rows(run, verdicts, &columns, baseline),
         None => plain_rows(run, &columns),
     };
+    add_states(run, &mut rows, &mut columns);
     let elapsed_ns = elapsed_ns(run);
     let course = course(run, &rows);
     let host = &run.header.host;
@@ -75,6 +82,26 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
     answer.not_run.extend(safety_not_run(run));
     answer.cautions = cautions(run, &answer);
     answer
+}
+
+/// Puts in what each figure is that it does not show, and what all of a contender's are.
+fn add_states(run: &Run<'_>, rows: &mut [AnswerRow], columns: &mut [AnswerColumn]) {
+    for row in rows.iter_mut() {
+        let is_it =
+            |table: &&PhaseTable| table.workload == row.workload && table.phase == row.phase;
+        let Some(table) = run.study.tables.iter().find(is_it) else { continue };
+        for cell in row.cells.iter_mut().filter(|cell| cell.median.is_some()) {
+            // Within a contender cold before warm, as in the cell.
+            let own = table.rows.iter().find(|one| one.contender == cell.contender && one.n > 0);
+            cell.states = own.map_or_else(Vec::new, |own| row_states(own, is_mixed(table)));
+        }
+    }
+    for (at, column) in columns.iter_mut().enumerate() {
+        let mut cells = rows.iter().map(|row| &row.cells[at]).filter(|cell| cell.median.is_some());
+        let Some(first) = cells.next() else { continue };
+        column.states.clone_from(&first.states);
+        cells.for_each(|cell| column.states.retain(|state| cell.states.contains(state)));
+    }
 }
 
 /// What can be compared with: the baseline alone where one was named before block 1; else every
@@ -180,6 +207,7 @@ fn judged_cell(
         machine_effect: None,
         absent: None,
         why: None,
+        states: Vec::new(),
     };
     if Some(contender) == baseline {
         return AnswerCell { mark: Mark::Baseline, ratio: Some(1.0), ..cell };
@@ -240,6 +268,7 @@ fn missing_cell(run: &Run<'_>, question: &QuestionView, contender: usize) -> Ans
         machine_effect: None,
         absent: absent.map(|one| one.why),
         why: left.map(|left| left.why.clone()),
+        states: Vec::new(),
     }
 }
 
@@ -297,5 +326,6 @@ fn plain_cell(table: &PhaseTable, contender: usize) -> AnswerCell {
         machine_effect: None,
         absent: absent.map(|one| one.why).or_else(|| spread.is_none().then_some(Absence::Failed)),
         why: None,
+        states: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 use super::model::{Answer, Caution, Mark, NotRunGroup};
 use crate::context::Run;
 use crate::format::count;
+use crate::row_state::asked_and_not_had;
 use crate::text::clean;
 use crate::verdict::rule::DISAGREES;
 use crate::verdict::text::{some_of, without_verdict};
@@ -27,7 +28,8 @@ pub(super) fn cautions(run: &Run<'_>, answer: &Answer) -> Vec<Caution> {
     }
     all.extend(wrong_contents(study));
     all.extend(failures(study));
-    all.extend(not_as_asked(study));
+    all.extend(asked_and_not_had(&run.header.plan).into_iter().map(|text| caution(text, None)));
+    all.extend(not_as_asked(run));
     all.extend(without_figures(run));
     all.extend(not_compared(answer));
     all.extend(by_machine(answer));
@@ -131,7 +133,13 @@ struct Failures<'a> {
 }
 
 /// Rows that are not cold, not warm or not limited in memory, although that was asked for.
-fn not_as_asked(study: &Study) -> Vec<Caution> {
+/// Where a contender could not be cold at all, that is said of it once.
+fn not_as_asked(run: &Run<'_>) -> Vec<Caution> {
+    let study = run.study;
+    let contenders = &run.header.plan.contenders;
+    let is_planned = |row: &PhaseRow| {
+        contenders.get(row.contender).is_some_and(|one| one.asked_cache().is_some())
+    };
     let rows = || {
         let of_table = |table| move |row| (table, row);
         study.tables.iter().flat_map(move |table| table.rows.iter().map(of_table(table)))
@@ -140,7 +148,7 @@ fn not_as_asked(study: &Study) -> Vec<Caution> {
         format!("{} in {} {}", row.label, table.workload, table.phase)
     };
     let in_state = |state: CacheState, what: &str, remedy: Option<&str>| {
-        let found = || rows().filter(|(_, row)| row.cache == state);
+        let found = || rows().filter(|(_, row)| row.cache == state && !is_planned(row));
         let why = found().find_map(|(_, row)| row.not_cold_because.clone())?;
         let names: Vec<String> =
             found().filter(|(_, row)| row.not_cold_because.is_some()).map(named).collect();

@@ -4,6 +4,7 @@
 //! Knows nothing of where it is shown. Labels are as the plan has them; sentences are in plain
 //! words and end with a full stop.
 
+use crate::row_state::RowState;
 use fsarena_model::run::{Clock, RunState};
 use fsarena_model::verdict::{Metric, Rule};
 use fsarena_study::Absence;
@@ -104,6 +105,9 @@ pub struct AnswerColumn {
     /// Index into the plan's contenders.
     pub contender: usize,
     pub label: String,
+    /// What all its figures are that they do not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<RowState>,
 }
 
 /// One thing that was asked, or measured: a workload, a phase, a figure.
@@ -164,6 +168,28 @@ pub struct AnswerCell {
     pub absent: Option<Absence>,
     /// Why there is no figure, or why it is not compared, or what has to be known with it.
     pub why: Option<String>,
+    /// What it is that the figure does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<RowState>,
+}
+
+impl Answer {
+    /// What all figures of all contenders are.
+    #[must_use]
+    pub fn common_states(&self) -> Vec<RowState> {
+        let Some((first, others)) = self.columns.split_first() else { return Vec::new() };
+        let is_common = |state: &&RowState| others.iter().all(|one| one.states.contains(*state));
+        first.states.iter().filter(is_common).copied().collect()
+    }
+}
+
+impl AnswerColumn {
+    /// What a figure of its is that not all of them are.
+    #[must_use]
+    pub fn own_states(&self, cell: &AnswerCell) -> Vec<RowState> {
+        let is_own = |state: &&RowState| !self.states.contains(state);
+        cell.states.iter().filter(is_own).copied().collect()
+    }
 }
 
 /// What is said of a contender against the baseline. Of every figure less is better, of times and

@@ -506,6 +506,7 @@ mod tests {
             machine_effect: None,
             absent: None,
             why: None,
+            states: Vec::new(),
         }
     }
 

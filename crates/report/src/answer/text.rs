@@ -5,11 +5,12 @@
 //! would take more lines than a row a contender, it is turned; what is left out is counted.
 
 use super::grid::{Drawn, Grid, Piece, Tone};
-use super::model::{Answer, AnswerCell, AnswerRow, Mark};
+use super::model::{Answer, AnswerCell, AnswerColumn, AnswerRow, Mark};
 use super::sentences::{blocks_and_time, change};
 use crate::context::AD_HOC;
 use crate::format::count;
 use crate::labels::absence;
+use crate::row_state::{state_words, with_states};
 use crate::text::{MIN_WIDTH, Style, clean, width_of, wrap};
 use crate::verdict::text::{listed, margin, value};
 use fsarena_model::run::{Clock, RunState};
@@ -142,7 +143,9 @@ impl Screen<'_> {
         rows: &[&AnswerRow],
         most: usize,
     ) -> (Drawn, bool) {
-        let title = self.plain(&heading(metric, clock, rows));
+        let common = state_words(&self.answer.common_states());
+        let comma = if common.is_empty() { "" } else { ", " };
+        let title = self.plain(&format!("{}{comma}{common}", heading(metric, clock, rows)));
         let draw = |grid: &Grid| grid.draw(self.width, most, self.style.colour);
         if self.answer.columns.len() < 2 {
             return (draw(&self.alone(title, rows)), false);
@@ -190,7 +193,11 @@ impl Screen<'_> {
     /// A contender in a line: its cell, or of many levels how often it is what.
     fn summary(&self, line: &Line<'_>, column: usize) -> Piece {
         if let [row] = line.rows.as_slice() {
-            return self.piece(row, &row.cells[column]);
+            let cell = &row.cells[column];
+            let mut piece = self.piece(row, cell);
+            let states = self.answer.columns[column].own_states(cell);
+            piece.text = with_states(&piece.text, &states);
+            return piece;
         }
         let count = |is_it: fn(&AnswerCell) -> bool| {
             line.rows.iter().filter(|row| is_it(&row.cells[column])).count()
@@ -234,7 +241,13 @@ impl Screen<'_> {
     }
 
     fn labels(&self) -> Vec<String> {
-        self.answer.columns.iter().map(|column| self.plain(&column.label)).collect()
+        let common = self.answer.common_states();
+        let label = |column: &AnswerColumn| {
+            let mut states = column.states.clone();
+            states.retain(|state| !common.contains(state));
+            self.plain(&with_states(&column.label, &states))
+        };
+        self.answer.columns.iter().map(label).collect()
     }
 
     /// Workload and phase, the workload once.

@@ -3,6 +3,7 @@
 
 use crate::format::count;
 use crate::labels::{absence, contenders, not_cold, not_limited, wrong_contents};
+use crate::row_state::measured_state;
 use crate::table::Cell;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
@@ -40,7 +41,9 @@ impl<'a> Groups<'a> {
     /// Whether the value shown was not measured as the RUN asked, or not in all its trials.
     fn is_faulty(&self) -> bool {
         self.shown.is_none_or(|row| {
-            let fell_back = row.not_cold_because.is_some() && row.cache == CacheState::Warm;
+            let fell_back = row.not_cold_because.is_some()
+                && row.cache == CacheState::Warm
+                && !row.is_never_cold;
             let is_wrong = self.all.iter().any(|row| row.trials_with_bad_contents > 0);
             fell_back || not_limited(row).is_some() || row.n < row.n_planned || is_wrong
         })
@@ -160,11 +163,58 @@ fn conditions(row: &PhaseRow, article: Conditions, cold_start: bool) -> Vec<Stri
         }),
     };
     let memory = match &row.memory {
-        MemoryView::Whole if article.limited => Some("memory not limited, as asked".to_owned()),
+        MemoryView::Whole => match (row.guest_memory_bytes, article.limited) {
+            (None, true) => Some("memory not limited, as asked".to_owned()),
+            (Some(bytes), false) => Some(format!("memory {} of the guest", Bytes(bytes))),
+            (Some(_), true) | (None, false) => None,
+        },
         MemoryView::Limited { limit_bytes, by } if !article.limited => {
             Some(format!("memory {} by {by}", Bytes(*limit_bytes)))
         }
         _ => None,
     };
-    cache.into_iter().chain(not_limited(row)).chain(memory).collect()
+    let measured = measured_state(row).map(|state| state.words().to_owned());
+    measured.into_iter().chain(cache).chain(not_limited(row)).chain(memory).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::contender::{Cache, DeviceLevel};
+    use fsarena_model::run::RunState;
+    use fsarena_testkit::records::{self, contender, small_files};
+
+    const LITTLE: Conditions = Conditions { caches: Caches::Cold, limited: true };
+
+    /// Notes on the first phase of a contender whose cache is cold, on a device and with a memory
+    /// level; the record of its phases has no limit.
+    fn notes_on(
+        device: DeviceLevel,
+        memory_bytes: Option<u64>,
+        article: Conditions,
+    ) -> Vec<String> {
+        let mut own = contender("ext4", "ext4", 1);
+        (own.levels.device, own.levels.memory_bytes) = (device, memory_bytes);
+        let header = records::header(vec![own], vec![small_files()], 1);
+        let mut record = records::record(&header, 0);
+        for phase in &mut record.phases {
+            (phase.cache.asked, phase.cache.state) = (Cache::Cold, CacheState::Cold);
+        }
+        let study = fsarena_study::study(&header, RunState::Done, &[], &[record]);
+        conditions(&study.tables[0].rows[0], article, false)
+    }
+
+    #[test]
+    fn a_guest_has_the_memory_that_was_asked() {
+        let (model, kernel) = ("hdd-2003".to_owned(), String::new());
+        let guest = DeviceLevel::Virtual { size_bytes: 1 << 32, model, kernel, syscall_ns: 0 };
+        let image = DeviceLevel::Loop { size_bytes: 1 << 32 };
+        let not_limited = "memory not limited, as asked";
+        assert_eq!(notes_on(image, None, LITTLE), [not_limited]);
+        assert_eq!(notes_on(guest.clone(), None, LITTLE), ["virtual time", not_limited]);
+        assert_eq!(notes_on(guest.clone(), Some(64 << 20), LITTLE), ["virtual time"]);
+        let whole = Conditions { limited: false, ..LITTLE };
+        let beside = ["virtual time", "memory 64 MiB of the guest"];
+        assert_eq!(notes_on(guest, Some(64 << 20), whole), beside);
+    }
 }

@@ -4,7 +4,7 @@ use super::phrases::Phrases;
 use crate::context::SectionContext;
 use crate::section::{Block, Section};
 use crate::verdict::text::percent;
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{AskedBy, Contender, DeviceLevel};
 use fsarena_model::run::RunState;
 
 /// How a RUN was done.
@@ -45,8 +45,18 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         is_made_anew: !contenders.iter().any(|one| is_directory(&one.levels.device)),
     };
     let mut blocks = vec![Block::Text(phrases.machine(&study.machine, &study.devices))];
-    blocks.push(Block::Text(sentences(&method, phrases).join(" ")));
+    let never_cold = contenders.iter().filter(|one| is_never_cold(one));
+    let never_cold: Vec<String> = never_cold.map(|one| one.label.clone()).collect();
+    let mut said = sentences(&method, phrases);
+    said.extend((!never_cold.is_empty()).then(|| phrases.never_cold(&never_cold.join(", "))));
+    blocks.push(Block::Text(said.join(" ")));
     Section::new(blocks)
+}
+
+/// Whether cold caches were asked for in vain, and not only as a default of what is in memory.
+fn is_never_cold(contender: &Contender) -> bool {
+    let asked = contender.asked_cache();
+    asked.is_some_and(|(_, asked)| asked.by == AskedBy::User || !contender.levels.is_in_memory())
 }
 
 fn sentences(method: &Method<'_>, phrases: &dyn Phrases) -> Vec<String> {

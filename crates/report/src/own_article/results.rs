@@ -1,6 +1,7 @@
 //! The results: of each workload a table of medians and a sentence and a chart for each question.
 
 use super::phrases::{Against, Phrases};
+use crate::answer::answer;
 use crate::context::SectionContext;
 use crate::pictures;
 use crate::section::{Block, Section};
@@ -32,7 +33,7 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         }
         blocks.push(Block::Heading(phrases.own_title(&workload.title)));
         blocks.push(Block::Table(table(context, &own, phrases)));
-        let answers = own.iter().filter_map(|question| answer(verdicts, question, phrases));
+        let answers = own.iter().filter_map(|question| answered(verdicts, question, phrases));
         blocks.push(Block::List(None, answers.collect()));
         for question in own.iter().filter(|question| question.metric.is_length()) {
             let of_phase =
@@ -74,7 +75,18 @@ fn table(
             questions.iter().any(|question| question.rows.iter().any(|row| row.contender == one))
         })
         .collect();
-    let heads = with.iter().map(|&one| Column::figure(contenders[one].label.as_str()));
+    let own = answer(context.run, None);
+    let head = |&one: &usize| {
+        let column = own.columns.iter().find(|column| column.contender == one);
+        let states = column.map_or(&[][..], |column| &column.states);
+        let words: Vec<&str> = states.iter().map(|state| phrases.row_state(*state)).collect();
+        let label = &contenders[one].label;
+        Column::figure(match words.is_empty() {
+            true => label.clone(),
+            false => format!("{label} ({})", words.join(", ")),
+        })
+    };
+    let heads = with.iter().map(head);
     let first = [Column::text(phrases.phase()), Column::text("")];
     let columns: Vec<Column> = first.into_iter().chain(heads).collect();
     let workload = questions.first().map_or("", |question| question.workload.as_str());
@@ -106,7 +118,7 @@ fn is_first(question: &QuestionView, row: &RankRow) -> bool {
 }
 
 /// What is said of a question; nothing where no pair was asked.
-fn answer(verdicts: &Verdicts, question: &QuestionView, phrases: &dyn Phrases) -> Option<String> {
+fn answered(verdicts: &Verdicts, question: &QuestionView, phrases: &dyn Phrases) -> Option<String> {
     let best = question.rows.first()?;
     let others: Vec<PairView> = question.rows[1..]
         .iter()

@@ -504,7 +504,7 @@ mod tests {
         let run = sample.run();
         let page = html_of(&build(&SectionContext::new(0, &run)));
         for said in [
-            "under the second load a cycle worked 2.00 [2.00, 2.00] times as long; the device was busy",
+            "under the second load a cycle worked 2.00 [2.00, 2.00] times as long; the device was",
             "(geometric mean over 4 trials, 95 % intervals)",
             "2.00 [2.00, 2.00]",
             "outlasted the period",

@@ -10,6 +10,7 @@ use crate::answer::{Answer, AnswerCell, AnswerColumn, AnswerRow, Mark, answer, b
 use crate::context::SectionContext;
 use crate::labels::absence;
 use crate::render::html::swatch;
+use crate::row_state::{RowState, state_words};
 use crate::section::{Block, Unfolding, UnfoldingGroup, UnfoldingRow};
 use crate::verdict::text::{margin, ratio_text, value};
 use fsarena_chart::{CellRoom, Interval, Reach, Shown};
@@ -124,7 +125,7 @@ impl Grid<'_, '_> {
                 }
                 @for column in self.columns() {
                     th scope="col" {
-                        (swatch(column.contender, &column.label))
+                        (swatch(column.contender, &column.label)) (states(&column.states))
                         @for (at, one) in answers.iter().enumerate() {
                             @let is_other = one.baseline != Some(column.contender);
                             @if one.is_judged && is_other && self.others() <= WORDS_UP_TO {
@@ -208,6 +209,7 @@ impl Grid<'_, '_> {
                         @if let Some(cell) = found {
                             span.cell data-baseline=(at) hidden[at != 0] {
                                 (self.cell(at, &one.rows[row], cell, &column.label))
+                                (states(&column.own_states(cell)))
                             }
                         }
                     }
@@ -272,6 +274,13 @@ impl Grid<'_, '_> {
                 span.long { (word(row.metric, cell, answer)) }
             }
         }
+    }
+}
+
+/// What figures are that they do not show.
+fn states(states: &[RowState]) -> Markup {
+    html! {
+        @if !states.is_empty() { " " span.quiet { "(" (state_words(states)) ")" } }
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn contender(label: &str, fs: &str, replicate: u32) -> Contender {
     let levels = Levels::plain(FsLevel::plain(fs), DeviceLevel::Loop { size_bytes: 1 << 30 });
-    Contender { label: label.to_owned(), replicate, levels }
+    Contender::new(label, replicate, levels)
 }
 
 /// Bytes of the archive of [`contents`], whatever the compression.

@@ -9,15 +9,13 @@ use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::fault;
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{AskedBy, DeviceLevel};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::spec::RankHost;
 use fsarena_places::kernel::HeldKernel;
 use fsarena_runner::{Finished, Request, Resumed};
 use fsarena_store::{RunId, Store};
-use fsarena_study::Study;
-use fsarena_verdict::Verdicts;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -66,7 +64,7 @@ pub(super) fn execute(
     };
     print_closing(&store, &finished, args);
     shown?;
-    let code = exit_code(&finished, &loaded.study, loaded.verdicts.as_ref(), args);
+    let code = exit_code(&finished, &loaded, args);
     let report_failed = args.report.is_some() && page.is_none() && code == ExitCode::SUCCESS;
     Ok(if report_failed { ExitCode::from(exit::FAILED) } else { code })
 }
@@ -154,33 +152,42 @@ fn silent_exit_code(finished: &Finished) -> ExitCode {
     ExitCode::from(if finished.state == RunState::Interrupted { exit::INTERRUPTED } else { 0 })
 }
 
-fn exit_code(
-    finished: &Finished,
-    study: &Study,
-    verdicts: Option<&Verdicts>,
-    args: &RunArgs,
-) -> ExitCode {
+fn exit_code(finished: &Finished, loaded: &LoadedRun, args: &RunArgs) -> ExitCode {
+    let study = &loaded.study;
     if finished.state == RunState::Interrupted {
         return ExitCode::from(exit::INTERRUPTED);
     }
     if !study.failures.is_empty() || !finished.left.is_empty() {
         return ExitCode::from(exit::FAILED);
     }
-    // The plan asks no directory to be cold; if the user does, the result must not look cold.
-    let by_name = args.factors.levels.get("cache").is_some_and(|level| level == "cold");
-    let mut rows = study.tables.iter().flat_map(|table| &table.rows);
-    let unproved = rows
-        .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));
-    if unproved {
-        say!("some phases were to be cold and could not be proved cold: see the rows");
+    if let Some(why) = why_not_cold(loaded) {
+        say!("{why}: see the rows marked (warm)");
         return ExitCode::from(exit::INVALID);
     }
     if study.tables.iter().flat_map(|t| &t.rows).any(|row| row.cache == CacheState::NotWarm) {
         say!("some phases were to be warm and were not: see the rows");
         return ExitCode::from(exit::INVALID);
     }
-    if args.require_decision && verdicts.is_none_or(loaded::is_undecided) {
+    if args.require_decision && loaded.verdicts.as_ref().is_none_or(loaded::is_undecided) {
         return ExitCode::from(exit::UNDECIDED);
     }
     ExitCode::SUCCESS
+}
+
+/// What is wrong where rows are warm that were to be cold. A contender that never can be cold
+/// counts where the user asked for it, and not where a default or an experiment of ours did: a RUN
+/// that falls back to a directory is valid.
+fn why_not_cold(loaded: &LoadedRun) -> Option<&'static str> {
+    let contenders = &loaded.header.plan.contenders;
+    let rows = loaded.study.tables.iter().flat_map(|table| &table.rows);
+    let mut warm =
+        rows.filter(|row| row.cache == CacheState::Warm && row.not_cold_because.is_some());
+    warm.find_map(|row| {
+        let never = contenders.get(row.contender).and_then(|one| one.asked_cache());
+        match never.map(|(_, asked)| asked.by) {
+            None => Some("some phases were to be cold and could not be proved cold"),
+            Some(AskedBy::User) => Some("cold caches were asked for and cannot be had"),
+            Some(AskedBy::Program) => None,
+        }
+    })
 }

@@ -38,15 +38,7 @@ pub(super) fn overrides(
         }
         on.push(dir.display().to_string());
     }
-    // A directory cannot be made cold; if it was asked for by name, the result says so.
-    let is_directory = |target: &String| {
-        target.starts_with('/') && !is_block(target) && fsarena_plan::members(target).is_none()
-    };
-    let directories = !on.is_empty() && on.iter().all(is_directory);
     let mut levels = args.factors.levels.clone();
-    if directories {
-        levels.entry("cache").or_insert_with(|| "warm".to_owned());
-    }
     hosts::add_ranks(args, hosts, named, &mut levels)?;
     let overrides = Overrides {
         fs: args.fs.clone(),

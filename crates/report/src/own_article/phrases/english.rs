@@ -2,6 +2,7 @@
 
 use super::{Against, Phrases, Ranked, Title};
 use crate::format::count;
+use crate::row_state::RowState;
 use crate::verdict::text::figure;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
@@ -76,6 +77,14 @@ impl Phrases for English {
 
     fn virtual_time(&self) -> &'static str {
         "Times are virtual: of a guest kernel on a modelled disk."
+    }
+
+    fn row_state(&self, state: RowState) -> &'static str {
+        state.words()
+    }
+
+    fn never_cold(&self, labels: &str) -> String {
+        format!("Cold caches were asked for; those of {labels} cannot be cold and were warm.")
     }
 
     fn scaled(&self, scale: f64) -> String {

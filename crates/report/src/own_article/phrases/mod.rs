@@ -5,6 +5,7 @@
 pub(super) mod english;
 pub(super) mod russian;
 
+use crate::row_state::RowState;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::Finding;
@@ -63,6 +64,10 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     /// Trials, and blocks that count.
     fn counted(&self, trials: &str, blocks: usize) -> String;
     fn virtual_time(&self) -> &'static str;
+    /// What a figure is that it does not show.
+    fn row_state(&self, state: RowState) -> &'static str;
+    /// Cold caches were asked for, and those of these contenders cannot be cold.
+    fn never_cold(&self, labels: &str) -> String;
     fn scaled(&self, scale: f64) -> String;
     /// By which rule it was decided, with this margin.
     fn rule(&self, margin: &str) -> String;

@@ -5,6 +5,7 @@ mod own_words;
 
 use self::numbers::{count, figure, number, plural};
 use super::{Against, Phrases, Ranked, Title};
+use crate::row_state::RowState;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
@@ -107,6 +108,20 @@ impl Phrases for Russian {
 
     fn virtual_time(&self) -> &'static str {
         "Время виртуальное: гостевое ядро на модели диска."
+    }
+
+    fn row_state(&self, state: RowState) -> &'static str {
+        match state {
+            RowState::Imported => "импорт",
+            RowState::VirtualTime => "виртуальное время",
+            RowState::Modelled => "модель",
+            RowState::Warm => "тёплый кэш",
+            RowState::NotWarm => "кэш не тёплый",
+        }
+    }
+
+    fn never_cold(&self, labels: &str) -> String {
+        format!("Запрошен холодный кэш; для {labels} это невозможно, и измерено с тёплым кэшем.")
     }
 
     fn scaled(&self, scale: f64) -> String {

@@ -3,7 +3,7 @@
 
 use super::verdict::{against, pair, row};
 use super::{plain, run_of};
-use fsarena_model::contender::{Cache, Contender, DeviceLevel};
+use fsarena_model::contender::{Asked, AskedBy, Cache, Contender, DeviceLevel};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunSession, RunState};
 use fsarena_model::verdict::{Metric, Pairs, Rule, Stop, StopWhy, Verdict};
@@ -597,26 +597,32 @@ fn one_contender_alone() {
 #[test]
 fn a_directory_without_root() {
     let mut sample = Sample::new(&["directory"], vec![small_files()], &[NOBODY; 3]);
-    sample.header.plan.contenders[0].levels.device =
-        DeviceLevel::Directory { path: "/srv/people/ann/fsarena".into() };
+    let why = "it is never unmounted".to_owned();
+    let asked = Asked { level: "cold".to_owned(), by: AskedBy::Program, why };
+    let contender = &mut sample.header.plan.contenders[0];
+    contender.levels.device = DeviceLevel::Directory { path: "/srv/people/ann/fsarena".into() };
+    contender.levels.cache = Cache::Warm;
+    contender.asked.insert("cache".to_owned(), asked);
     sample.header.host.hypervisor = None;
     let id = sample.header.plan.contenders[0].id();
     for record in &mut sample.records {
         record.key.contender = id.clone();
         for phase in &mut record.phases {
-            (phase.cache.state, phase.cache.asked) = (CacheState::Warm, Cache::Warm);
+            (phase.cache.state, phase.cache.asked) = (CacheState::Warm, Cache::Cold);
         }
     }
     sample.verdicts = None;
     sample.header.plan.verdict = None;
     insta::assert_snapshot!(sample.text(), @"
     quick: 8 blocks in 75 s, directory /srv/people/ann/fsarena                 RUN 1
-    time until safe on disk  directory   least    most  n
-    small-files create          1.00 s  1.00 s  1.00 s  8
-                read-random     1.00 s  1.00 s  1.00 s  8
-                delete          1.00 s  1.00 s  1.00 s  8
+    time until safe on disk, warm  directory   least    most  n
+    small-files create                1.00 s  1.00 s  1.00 s  8
+                read-random           1.00 s  1.00 s  1.00 s  8
+                delete                1.00 s  1.00 s  1.00 s  8
 
     directory alone has figures: nothing is compared. These are medians and ranges.
+    mind: cache = cold was asked for and is not possible for directory, so cache =
+          warm: it is never unmounted
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
