@@ -18,8 +18,6 @@ use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Op, Phase, WorkerR
 const DELIVERED_SHARE: f64 = 0.9;
 /// A warm phase may read one part in so many of what a cold one would have to.
 const WARM_READS_PART: u64 = 10;
-/// What a warm phase may read in any case, bytes: bitmaps and the like.
-const WARM_READS_BYTES: u64 = 64 << 10;
 /// Of a sector of ours, so many bytes can be compressed: its stamp. The rest is random within a
 /// file.
 const STAMP_BYTES: u64 = 32;
@@ -364,6 +362,8 @@ pub struct Warmth {
     /// How often somebody dropped the caches of the machine since the phase before began, or since
     /// the mount; absent where the kernel does not tell.
     pub cache_drops: Option<u64>,
+    /// What the file system may read for its own use at its first use, bytes.
+    pub first_use_bytes: u64,
     /// Whether what it reads was read or written since the mount, so that it can be cached: not of
     /// direct I/O, and not where the memory for it is limited.
     pub reads_again: bool,
@@ -376,7 +376,7 @@ impl Warmth {
     fn objection(&self, need: Need, proof: &ColdProof) -> Option<String> {
         let (delivered, needed) = (proof.delivered_read_bytes?, proof.needed_read_bytes?);
         let is_known = needed > 0 || (need != Need::Nothing && self.drops().is_some());
-        let most = (needed / WARM_READS_PART).max(WARM_READS_BYTES);
+        let most = (needed / WARM_READS_PART).max(self.first_use_bytes);
         if !(self.reads_again && is_known && delivered > most) {
             return None;
         }
@@ -405,6 +405,7 @@ mod tests {
     use fsarena_model::dataset::Distribution;
     use fsarena_model::work::Op;
 
+    const FIRST_USE_BYTES: u64 = 64 << 10;
     const META: Option<MetadataRule> = Some(MetadataRule {
         inode_bytes: 256,
         entry_bytes: 8,
@@ -424,7 +425,7 @@ mod tests {
     }
 
     const NOTHING: (Need, Warmth) =
-        (Need::Nothing, Warmth { cache_drops: None, reads_again: false });
+        (Need::Nothing, Warmth { cache_drops: None, first_use_bytes: 0, reads_again: false });
 
     fn needed(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
         need(&Phase::new("phase", op, 4096), dataset, rule, 0)
@@ -600,7 +601,7 @@ mod tests {
     #[test]
     fn warm_is_proved_as_well() {
         let judged = |asked, cache_drops, reads_again, delivered| {
-            let warmth = Warmth { cache_drops, reads_again };
+            let warmth = Warmth { cache_drops, first_use_bytes: FIRST_USE_BYTES, reads_again };
             let need = Need::Data { bytes: 10 << 20 };
             judge(asked, ON_DISK, None, (need, warmth), delivered)
         };
@@ -621,15 +622,25 @@ mod tests {
         assert_eq!((spoilt.state, spoilt.why.as_str()), (CacheState::NotWarm, why));
         assert_eq!(spoilt.proof.cache_drops, Some(3));
         let unknown = |cache_drops, need, delivered| {
-            let warmth = Warmth { cache_drops, reads_again: true };
+            let warmth =
+                Warmth { cache_drops, first_use_bytes: FIRST_USE_BYTES, reads_again: true };
             judge(Cache::Warm, ON_DISK, None, (need, warmth), Some(delivered)).state
         };
         assert_eq!(unknown(Some(0), SOME_METADATA, 1 << 20), CacheState::Warm);
         assert_eq!(unknown(Some(1), SOME_METADATA, 1 << 20), CacheState::NotWarm);
         assert_eq!(unknown(Some(1), SOME_METADATA, 1 << 16), CacheState::Warm);
         assert_eq!(unknown(Some(1), Need::Nothing, 1 << 20), CacheState::Warm, "it only creates");
+        // An archive of 100 kB that is unpacked on a fresh xfs: roots of the trees of its groups.
+        let xfs = |delivered| {
+            let warmth =
+                Warmth { cache_drops: Some(0), first_use_bytes: 100_352, reads_again: true };
+            let need = (Need::Data { bytes: 100_000 }, warmth);
+            judge(Cache::Warm, ON_DISK, None, need, Some(delivered)).state
+        };
+        assert_eq!(xfs(67_072), CacheState::Warm);
+        assert_eq!(xfs(100_353), CacheState::NotWarm);
         let memory = Ground { place: Backing::Memory, ..ON_DISK };
-        let warmth = Warmth { cache_drops: Some(3), reads_again: true };
+        let warmth = Warmth { cache_drops: Some(3), first_use_bytes: 0, reads_again: true };
         let tmpfs = judge(Cache::Warm, memory, None, (Need::Nothing, warmth), None);
         assert_eq!(tmpfs.state, CacheState::WarmByNature, "its pages cannot be dropped");
     }

@@ -15,7 +15,7 @@ use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
 use fsarena_filesystems::Backing;
-use fsarena_metrics::Roots;
+use fsarena_metrics::{CacheDrops, Roots};
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
@@ -40,7 +40,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) chilled: Option<ColdProof>,
     /// How often the caches of the machine had been dropped when the last phase began, or at the
     /// last mount: what is dropped from then on is missed by a warm phase.
-    pub(crate) cache_drops: Option<u64>,
+    pub(crate) cache_drops: CacheDrops,
     pub(crate) accounts: WriteAccounts,
     pub(crate) memory: MemoryLimit,
     pub(crate) contents: StoredContents,
@@ -170,7 +170,7 @@ impl Trial<'_> {
             let (root, period_ns) = (self.fs.work_root()?, self.spec.sample_period_ns);
             self.clients = Clients::start(&self.spec.hosts, (&root, period_ns), self.stop)?;
         }
-        self.cache_drops = fsarena_metrics::cache_drops(&self.fs.roots);
+        self.cache_drops = CacheDrops::read(&self.fs.roots);
         Ok(())
     }
 

@@ -292,9 +292,11 @@ impl Trial<'_> {
         };
         let drops_before = std::mem::replace(&mut self.cache_drops, at.before.cache_drops());
         let warmth = Warmth {
-            cache_drops: drops_before
-                .zip(at.durable.cache_drops())
-                .map(|(before, now)| now.saturating_sub(before)),
+            cache_drops: at.durable.cache_drops().since(&drops_before),
+            first_use_bytes: self
+                .fs
+                .driver
+                .first_use_bytes(&levels.fs, self.spec.target.size_bytes()),
             // What was written past the cache is not in it.
             reads_again: !self.spec.workload.phases.iter().any(|phase| phase.io.direct)
                 && !memory_limited,

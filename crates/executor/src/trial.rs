@@ -17,6 +17,7 @@ use crate::trees::{TreeState, file_bytes};
 use crate::worker::ReadyWorker;
 use crate::{ExecutorSays, fault};
 use fsarena_devices::{TargetError, cache, mountinfo, settle, ssd};
+use fsarena_metrics::CacheDrops;
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
@@ -62,7 +63,7 @@ pub fn run_trial(
         stop,
         record,
         chilled: None,
-        cache_drops: None,
+        cache_drops: CacheDrops::default(),
         accounts: WriteAccounts::default(),
         memory: MemoryLimit::new(&spec.name, limit_bytes, &mountinfo),
         contents: StoredContents::new(TreeState::new(spec.workload.source.as_ref(), staged_bytes)),

@@ -5,6 +5,7 @@
 //! and hash seed are the same each time: they seed the order of names in hashed directories, which
 //! would else differ from trial to trial.
 
+use super::driver::FIRST_USE_BYTES;
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, discard_alone, kept_lines, key_value, output_of};
@@ -26,6 +27,9 @@ pub(super) struct Ext {
     /// Added to none, in this order.
     features: &'static [&'static [&'static str]],
 }
+
+/// Groups whose bitmaps are fetched ahead (`s_mb_prefetch` in fs/ext4/mballoc.c).
+const PREFETCHED_GROUPS: u64 = 32;
 
 const COMMON: [&str; 6] =
     ["sparse_super", "large_file", "filetype", "resize_inode", "dir_index", "ext_attr"];
@@ -250,6 +254,21 @@ impl FileSystem for Ext {
             dir_inline_bytes,
             mount_bytes,
         })
+    }
+
+    /// Where groups cannot be marked as empty (ext2, ext3), the bitmaps of the first 32 are fetched
+    /// ahead (`s_mb_prefetch`): Linux 6.18 read 24, 78, 156 and 156 KB of ext3 of 512 MiB and 2, 8
+    /// and 16 GiB. Of these groups both bitmaps are taken.
+    fn first_use_bytes(&self, level: &FsLevel, device_bytes: Option<u64>) -> u64 {
+        let values = device_bytes.and_then(|bytes| self.mkfs_values(level, Some(bytes)).ok());
+        let Some(values) = values else { return FIRST_USE_BYTES };
+        if ["uninit_bg", "metadata_csum"].iter().any(|word| values.lists("features", word)) {
+            return FIRST_USE_BYTES;
+        }
+        let block = values.number("block_size");
+        // A bitmap has a bit for each block of its group.
+        let groups = values.device_bytes.div_ceil(8 * block * block).min(PREFETCHED_GROUPS);
+        FIRST_USE_BYTES.max(2 * groups * block)
     }
 
     /// A commit of the journal waits for its blocks and ends with a flush. Without a journal the

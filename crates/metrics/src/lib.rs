@@ -43,7 +43,7 @@ pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
 pub use source::{Roots, Watch};
 pub use sources::{
-    Snapshot, Sources, cache_drops, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns,
+    CacheDrops, Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns,
 };
 pub use thermal::Thermal;
 pub use window::delta;

@@ -55,20 +55,37 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// How often the caches of the machine have been dropped since it was started: page cache, and
-    /// inodes with names.
+    /// How often the caches of the machine have been dropped since it was started.
     #[must_use]
-    pub fn cache_drops(&self) -> Option<u64> {
-        let drops = [self.get("vm.pagecache_drops"), self.get("vm.slab_drops")];
-        drops.into_iter().flatten().reduce(u64::saturating_add)
+    pub fn cache_drops(&self) -> CacheDrops {
+        CacheDrops { pagecache: self.get("vm.pagecache_drops"), slab: self.get("vm.slab_drops") }
     }
 }
 
-/// The same, read now.
-#[must_use]
-pub fn cache_drops(roots: &Roots) -> Option<u64> {
-    let mut sources = Sources::open(roots, &Watch::default()).ok()?;
-    sources.read().ok()?.cache_drops()
+/// Drops of the machine's caches since it was started, by what was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CacheDrops {
+    /// Of the page cache (1 or 3 in /proc/sys/vm/drop_caches).
+    pub pagecache: Option<u64>,
+    /// Of inodes and names (2 or 3 there).
+    pub slab: Option<u64>,
+}
+
+impl CacheDrops {
+    /// The same, read now; missing where that cannot be read.
+    #[must_use]
+    pub fn read(roots: &Roots) -> Self {
+        let read = || Sources::open(roots, &Watch::default())?.read();
+        read().map_or_else(|_| Self::default(), |snapshot| snapshot.cache_drops())
+    }
+
+    /// Drops since `before`, at least: one of all caches is in both counts, and is one drop. Absent
+    /// where the kernel does not tell.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Option<u64> {
+        let grown = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        grown(self.pagecache, before.pagecache).max(grown(self.slab, before.slab))
+    }
 }
 
 /// The open files of all sources.

@@ -166,3 +166,22 @@ fn groups_of_dumpe2fs() {
     assert_eq!(count_groups(&text.replace("metadata_csum", "")), Ok((0, 2)), "nothing is put off");
     assert_eq!(count_groups("").unwrap_err(), "dumpe2fs names no group");
 }
+
+/// What a loop device delivered from the mount of a fresh file system (e2fsprogs 1.47, Linux 6.18)
+/// to the sync behind 4,000 files in 201 directories, which were then removed.
+#[test]
+fn first_use_is_no_less_than_that_of_real_file_systems() {
+    for (fs, mib, read_bytes) in [
+        (&EXT3, 512, 28_672),
+        (&EXT3, 2048, 81_920),
+        (&EXT3, 8192, 155_648),
+        (&EXT3, 16384, 155_648),
+        (&EXT2, 16384, 147_456),
+        (&EXT4, 512, 20_480),
+        (&EXT4, 16384, 40_960),
+    ] {
+        let at_most = fs.first_use_bytes(&level(fs.name, &[], &[]), Some(mib << 20));
+        assert!((read_bytes..=256 << 10).contains(&at_most), "{} {mib}: {at_most}", fs.name);
+    }
+    assert_eq!(EXT4.first_use_bytes(&level("ext4", &[], &[]), Some(16 << 30)), FIRST_USE_BYTES);
+}

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use fsarena_metrics::{
-    Roots, Snapshot, Sources, Watch, block_stat, boot_id, catalog, delta, host, load_and_pressure,
-    page_reporting_active, process_start_ticks,
+    CacheDrops, Roots, Snapshot, Sources, Watch, block_stat, boot_id, catalog, delta, host,
+    load_and_pressure, page_reporting_active, process_start_ticks,
 };
 use fsarena_testkit::FakeTree;
 use fsarena_testkit::kernels::{BOOT_ID, DEVICE, PID, START_TICKS};
@@ -114,6 +114,21 @@ fn an_old_kernel_lacks_what_it_lacks() {
     let stat = block_stat(&roots(&tree), DEVICE).unwrap();
     assert_eq!((stat.reads, stat.read_bytes, stat.busy_ns), (50, 48 * 512, 91_000_000));
     assert_eq!((stat.discards, stat.flushes), (None, None));
+}
+
+/// The kernel counts one write of 3 to drop_caches in both of its counters.
+#[test]
+fn a_drop_of_all_caches_is_one_drop() {
+    let tree = FakeTree::modern();
+    let before = CacheDrops::read(&roots(&tree));
+    assert_eq!(before, CacheDrops { pagecache: Some(2), slab: Some(1) });
+    let drops = |pagecache, slab| CacheDrops { pagecache, slab }.since(&before);
+    assert_eq!(drops(Some(2), Some(1)), Some(0));
+    assert_eq!(drops(Some(3), Some(2)), Some(1), "3 was written once");
+    assert_eq!(drops(Some(2), Some(2)), Some(1), "inodes and names alone");
+    assert_eq!(drops(Some(5), Some(2)), Some(3));
+    assert_eq!(drops(Some(3), None), Some(1));
+    assert_eq!(CacheDrops::read(&roots(&FakeTree::old())).since(&before), None);
 }
 
 #[test]
