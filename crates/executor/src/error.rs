@@ -1,5 +1,6 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
+use crate::host_time::HostTimeError;
 use crate::worker::{WORKER_ENDED, WorkerFailure};
 use fsarena_devices::TargetError;
 use fsarena_model::spec::Step;
@@ -43,6 +44,10 @@ impl From<WorkerFailure> for StepError {
             WorkerFailure::Refused(reason) => {
                 let remedy = remedy_in(&reason).map(str::to_owned);
                 Self::Failed { error: reason, remedy }
+            }
+            WorkerFailure::HostTime(error) => {
+                let remedy = Some(HostTimeError::REMEDY.to_owned());
+                Self::Failed { error: error.to_string(), remedy }
             }
             other => Self::new(other.to_string()),
         }

@@ -26,6 +26,7 @@ mod error;
 pub mod fault;
 mod filesystem;
 mod guest;
+mod host_time;
 mod lateness;
 mod limit;
 mod measure;

@@ -5,6 +5,7 @@
 //! what was heard so far is the report.
 
 use crate::clients::Clients;
+use crate::host_time::{RunnerSpan, check_rate};
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, command_of, local_command};
 use fsarena_metrics::{Roots, host, monotonic_ns};
@@ -41,6 +42,8 @@ struct Rank<'a> {
     heard: Heard,
     /// Ops of its thread that had done the most when the time of a stonewall was over.
     at_wall: Option<u64>,
+    /// How long it was away, by the clock here.
+    span: RunnerSpan,
 }
 
 struct Elsewhere {
@@ -50,6 +53,8 @@ struct Elsewhere {
     /// Whose mounts its ranks enter there.
     mounts_of_pid: Option<u32>,
     clock: ClockOffset,
+    /// When that was read, by the clock here.
+    clock_read_ns: u64,
 }
 
 enum Heard {
@@ -86,6 +91,7 @@ impl<'a> Ranks<'a> {
                 hello: HostHello::default(),
                 mounts_of_pid: clients.mounts_on(host),
                 clock: ClockOffset::default(),
+                clock_read_ns: 0,
             });
             ranks.ranks.push(Rank::new(number, worker, elsewhere));
         }
@@ -147,6 +153,7 @@ impl<'a> Ranks<'a> {
             return alone.worker.go_until_durable();
         }
         for rank in &mut self.ranks {
+            rank.span.went_ns = monotonic_ns();
             rank.worker.let_go();
         }
         let mut has_failed = false;
@@ -220,6 +227,7 @@ impl<'a> Ranks<'a> {
             self.each(Rank::hear_result)?;
             self.each(Rank::set_clock)?;
         }
+        self.each(Rank::check_time)?;
         let here = LazyCell::new(|| host(&Roots::default()));
         let heard = self.ranks.iter_mut().filter_map(|rank| rank.take_heard(&here)).collect();
         let (report, reports) = merge(heard);
@@ -248,7 +256,8 @@ impl Drop for Ranks<'_> {
 
 impl<'a> Rank<'a> {
     fn new(number: u32, worker: ReadyWorker<'a>, elsewhere: Option<Elsewhere>) -> Self {
-        Self { number, worker, elsewhere, heard: Heard::Nothing, at_wall: None }
+        let span = RunnerSpan::default();
+        Self { number, worker, elsewhere, heard: Heard::Nothing, at_wall: None, span }
     }
 }
 
@@ -273,7 +282,7 @@ impl Rank<'_> {
         self.worker.wait_until_ready()?;
         let before = self.read_clock()?;
         if let Some(elsewhere) = &mut self.elsewhere {
-            elsewhere.clock = before;
+            (elsewhere.clock, elsewhere.clock_read_ns) = (before, monotonic_ns());
         }
         Ok(())
     }
@@ -288,7 +297,10 @@ impl Rank<'_> {
         }
         self.heard = match (&self.heard, says) {
             (Heard::Nothing, WorkerSays::Durable) => Heard::Durable,
-            (_, WorkerSays::Done(report)) => Heard::Done(report),
+            (_, WorkerSays::Done(report)) => {
+                self.span.heard_ns = monotonic_ns();
+                Heard::Done(report)
+            }
             (_, other) => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),
         };
         Ok(())
@@ -310,7 +322,17 @@ impl Rank<'_> {
     fn set_clock(&mut self) -> Result<(), WorkerFailure> {
         let after = self.read_clock()?;
         if let Some(elsewhere) = &mut self.elsewhere {
+            let span_ns = monotonic_ns().saturating_sub(elsewhere.clock_read_ns);
+            check_rate(elsewhere.clock, after, span_ns)?;
             elsewhere.clock = elsewhere.clock.over(after);
+        }
+        Ok(())
+    }
+
+    /// Whether what it says of time can be, where its host has a clock of its own.
+    fn check_time(&mut self) -> Result<(), WorkerFailure> {
+        if let (Some(elsewhere), Heard::Done(report)) = (&self.elsewhere, &self.heard) {
+            self.span.check(elsewhere.clock, report)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The worker is this same binary with the argument `worker`. It dies with the executor
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
+use crate::host_time::HostTimeError;
 use crate::stop::Stop;
 use fsarena_model::work::{CounterFile, HostHello, WorkerSays, WorkerSpec};
 use fsarena_process::OrphanReaper;
@@ -31,6 +32,9 @@ pub enum WorkerFailure {
     /// It says why it could not begin.
     #[error("{0}")]
     Refused(String),
+    /// It says of time what cannot be.
+    #[error(transparent)]
+    HostTime(#[from] HostTimeError),
     /// A stop was asked for.
     #[error("interrupted")]
     Stopped,

@@ -3,6 +3,7 @@
 
 use crate::ranks::{assert_none_at_work, assert_ranks, network};
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left, sh, tool};
+use fsarena_model::record::Outcome;
 use fsarena_testkit::write_script;
 use std::path::Path;
 
@@ -61,6 +62,36 @@ fn a_clock_a_year_off() {
             assert!((0..60_000_000_000).contains(&last), "{}: {last}", client.hostname);
         }
     }
+}
+
+/// A phase of under a second, of which a host says that it took more than a day: what passed here
+/// between the start and the result is known.
+#[test]
+fn a_host_that_says_more_time_passed_than_did() {
+    let env = TestEnv::new();
+    let program = env.path("another-length");
+    let late = "s/\\(\"\\(returned\\|durable\\)_monotonic_ns\":\\)\\([0-9]\\)/\\19\\3/g";
+    write_script(
+        &program,
+        &format!(
+            "case $RANK_HOST:$1 in\nb:rank-server) {PROGRAM} \"$@\" | sed -u '{late}'; exit;;\n\
+             esac\nexec {PROGRAM} \"$@\""
+        ),
+    );
+    let (target, ssh, program) = (env.make_dir("target"), env.near_ssh(), program.display());
+    let on = ["run", "--runs", "1", "--on", &target, "--hosts", "a,b", "--ssh", &ssh];
+    let what = ["--workload", "small-files", "--scale", "0.05", "--remote-program"];
+    let ran = env.run(&[&on[..], &what, &[&program.to_string()]].concat());
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["rank 1 on b: it reports", "passed between the start of the phase and its result"]);
+    let record = env.records(1).remove(0);
+    let Outcome::Failed { error, remedy, .. } = &record.outcome else {
+        panic!("{:?}", record.outcome)
+    };
+    assert!(error.starts_with("rank 1 on b: it reports "), "{error}");
+    assert!(remedy.as_ref().is_some_and(|remedy| remedy.contains("--hosts")), "{remedy:?}");
+    assert!(record.phases.is_empty(), "{:?}", record.phases[0].clocks);
+    assert_nothing_left(&env);
 }
 
 /// The directory is there, and is written by one host alone.
