@@ -166,17 +166,6 @@ impl Interval {
         self.low >= low && self.high <= high
     }
 
-    /// What becomes of "this is one, give or take `by`": it holds only where the bounds say so too.
-    pub(crate) fn is_one(self, by: f64) -> Holds {
-        if self.lies_within(1.0 - by, 1.0 + by) {
-            Holds::Holds
-        } else if self.meets(1.0 - by, 1.0 + by) {
-            Holds::CannotBeTold
-        } else {
-            Holds::Falls
-        }
-    }
-
     /// `1.48 (1.46-1.51)`.
     pub(crate) fn text(self) -> String {
         format!("{:.2} ({:.2}-{:.2})", self.value, self.low, self.high)
@@ -241,8 +230,5 @@ mod tests {
         assert!(!ratio.meets(1.0, 2.0), "its upper bound is not reached");
         assert!(ratio.meets(0.5, 0.5) && !Interval::about(1.0, 0.0).meets(2.0, 2.0));
         assert_eq!(Interval::about(1.0, 1.5).low, 0.0);
-        let is_one = [(1.0, 0.05), (1.05, 0.1), (1.5, 0.1)];
-        let each = is_one.map(|(value, by)| Interval::about(value, by).is_one(0.1));
-        assert_eq!(each, [Holds::Holds, Holds::CannotBeTold, Holds::Falls]);
     }
 }

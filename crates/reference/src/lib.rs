@@ -10,7 +10,9 @@
 #![forbid(unsafe_code)]
 
 mod article;
+mod counterpart;
 mod figures;
+mod judgement;
 mod lengths;
 mod read;
 mod reliability;
@@ -23,7 +25,9 @@ mod y2008;
 mod y2010;
 
 pub use article::{Article, BlockRow, Caches, Finding, RateRow, Shape};
+pub use counterpart::Counterpart;
 pub use figures::Holds;
+pub use judgement::RULE;
 pub use read::BadReference;
 pub use reliability::{ReliabilityClaim, ReliabilitySentence, reliability_sentence};
 pub use russian::claim_in_russian;

@@ -3,6 +3,7 @@
 
 use crate::article::{Contents, Finding, Shape};
 use crate::figures::{CLOCK_S, Holds, Interval, all};
+use crate::judgement::{is_more, lies, stated};
 use crate::lengths::{self, Lengths, named, outside};
 use crate::read::{BadReference, Row, exactly, read};
 use crate::table::{Test, listed};
@@ -33,12 +34,6 @@ const COPIED_MB: [f64; 4] = [357.0, 229.0, 3400.0, 586.0];
 const PORTAGE_ENTRIES: f64 = 12_000.0;
 /// What "the first kilobytes" is taken to reach to.
 const SMALL_BYTES: f64 = 10_000.0;
-/// How often a test was repeated and how far the repeats lay apart is not stated. A difference is
-/// taken as told only where it is at least this ratio whatever the clock cut off.
-const TOLD: f64 = 1.5;
-/// What "one and a half or twofold" is loosely taken as: whatever is nearer to one of the two than
-/// to one or to three.
-const LOOSELY: (f64, f64) = (1.25, 2.5);
 
 struct PrintedRow {
     journal: String,
@@ -124,21 +119,9 @@ fn findings(places: &PrintedRows) -> Vec<Finding> {
     ]
 }
 
-/// What becomes of "this takes longer than that".
-fn longer(ratio: Interval) -> Holds {
-    if ratio.low >= TOLD {
-        Holds::Holds
-    } else if ratio.high <= 1.0 {
-        Holds::Falls
-    } else {
-        Holds::CannotBeTold
-    }
-}
-
-/// What is said of the limit that [`longer`] has.
-fn limit() -> String {
-    format!("repeats are not stated, so that no less than {TOLD:.2} is taken as told")
-}
+/// What is said of a difference, since repeats are not stated.
+const FROM: &str = "repeats are not stated; a difference is told from 10 % on, whatever the clock \
+                    cut off";
 
 fn faster_on_three(places: &PrintedRows) -> Finding {
     let ratio = |test| places.disk.over(&places.ordered, test);
@@ -146,20 +129,16 @@ fn faster_on_three(places: &PrintedRows) -> Finding {
     Finding {
         claim: "By the time `cp` came back, the SSD is faster than the hard disk in three of the \
                 four copies",
-        holds: all(tests.map(|test| longer(ratio(test)))),
-        why: format!("HDD / SSD: {}; {}", list(&tests, ratio), limit()),
+        holds: all(tests.map(|test| is_more(ratio(test)))),
+        why: format!("HDD / SSD: {}; {}", list(&tests, ratio), FROM),
     }
 }
 
 fn by_so_much(places: &PrintedRows) -> Finding {
     let ratio = |test| places.disk.over(&places.ordered, test);
     let tests = [FLAC, AVI, ISO];
-    let (least, most) = LOOSELY;
-    let each = tests.map(|test| match ratio(test) {
-        ratio if ratio.lies_within(least, most) => Holds::Holds,
-        ratio if ratio.meets(least, most) => Holds::CannotBeTold,
-        _ => Holds::Falls,
-    });
+    let (least, most) = (stated(1.5).0, stated(2.0).1);
+    let each = tests.map(|test| lies(ratio(test), (least, most)));
     let beyond = outside(tests, ratio, (1.5, 2.0));
     let beyond = if beyond.is_empty() {
         String::new()
@@ -170,8 +149,7 @@ fn by_so_much(places: &PrintedRows) -> Finding {
         claim: "In these three the SSD is loosely one and a half times or twice as fast",
         holds: all(each),
         why: format!(
-            "HDD / SSD: {} (bounds are not reached); loosely taken as {least:.2} to \
-             {most:.2}{beyond}",
+            "HDD / SSD: {} (bounds are not reached); as stated is {least:.2} to {most:.2}{beyond}",
             list(&tests, ratio)
         ),
     }
@@ -181,8 +159,8 @@ fn slow_with_small_files(places: &PrintedRows) -> Finding {
     let ratio = |test| places.ordered.over(&places.disk, test);
     Finding {
         claim: "Copying very many small files the SSD is slower than the hard disk",
-        holds: longer(ratio(PORTAGE)),
-        why: format!("SSD / HDD: {}; {}", list(&[PORTAGE], ratio), limit()),
+        holds: is_more(ratio(PORTAGE)),
+        why: format!("SSD / HDD: {}; {}", list(&[PORTAGE], ratio), FROM),
     }
 }
 
@@ -190,8 +168,8 @@ fn no_gain_in_deleting(places: &PrintedRows) -> Finding {
     let ratio = |test| places.ordered.over(&places.disk, test);
     Finding {
         claim: "Deleting them the SSD loses to the hard disk too",
-        holds: longer(ratio(DELETE)),
-        why: format!("SSD / HDD: {}; {}", list(&[DELETE], ratio), limit()),
+        holds: is_more(ratio(DELETE)),
+        why: format!("SSD / HDD: {}; {}", list(&[DELETE], ratio), FROM),
     }
 }
 
@@ -223,13 +201,13 @@ fn writeback_loses(places: &PrintedRows) -> Finding {
     let ratio = |test| places.writeback.over(&places.ordered, test);
     Finding {
         claim: "Deleting the Portage tree, writeback loses to ordered",
-        holds: longer(ratio(DELETE)),
+        holds: is_more(ratio(DELETE)),
         why: format!(
             "{:.0} s and {:.0} s by a clock of whole seconds, writeback / ordered: {}; {}",
             places.writeback.times.seconds[DELETE],
             places.ordered.times.seconds[DELETE],
             list(&[DELETE], ratio),
-            limit()
+            FROM
         ),
     }
 }
@@ -319,7 +297,7 @@ mod tests {
     fn the_ssd_is_faster_in_three_copies_and_by_how_much_cannot_be_told() {
         let found = finding("By the time `cp` came back");
         assert_eq!(found.holds, Holds::Holds);
-        assert!(found.why.ends_with("no less than 1.50 is taken as told"), "{}", found.why);
+        assert!(found.why.ends_with("from 10 % on, whatever the clock cut off"), "{}", found.why);
         let found = finding("In these three");
         assert_eq!(found.holds, Holds::CannotBeTold);
         assert!(found.why.contains("flac copied 2.50 (1.80-3.67)"), "{}", found.why);
@@ -334,7 +312,7 @@ mod tests {
         let found = finding("In copies");
         assert_eq!(found.holds, Holds::CannotBeTold);
         assert!(found.why.contains("explains: flac copied, portage copied;"), "{}", found.why);
-        assert_eq!(finding("Deleting the Portage").holds, Holds::CannotBeTold);
+        assert_eq!(finding("Deleting the Portage").holds, Holds::Holds);
     }
 
     #[test]
@@ -351,13 +329,5 @@ mod tests {
         let found = finding("A Portage tree");
         assert_eq!(found.holds, Holds::Falls);
         assert!(found.why.contains("19083 bytes") && found.why.contains("1908"), "{}", found.why);
-    }
-
-    #[test]
-    fn a_difference_is_told_only_beyond_the_clock_and_by_enough() {
-        let ratio = |low, high| Interval { low, value: f64::midpoint(low, high), high };
-        assert_eq!(longer(ratio(1.5, 3.0)), Holds::Holds);
-        assert_eq!(longer(ratio(1.4, 3.0)), Holds::CannotBeTold);
-        assert_eq!(longer(ratio(0.5, 1.0)), Holds::Falls);
     }
 }

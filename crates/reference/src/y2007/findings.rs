@@ -4,6 +4,7 @@
 use super::data::{FILES, MB, PERIOD_S, Rows};
 use crate::article::{BlockRow, Finding};
 use crate::figures::{Holds, Interval};
+use crate::judgement::{A_LITTLE, TOLERANCE, is_stated, range};
 
 pub(super) fn findings(rows: &Rows) -> Vec<Finding> {
     vec![
@@ -28,7 +29,7 @@ fn optimum_in_the_middle(rows: &Rows) -> Finding {
     let ends = [rows.first(), rows.last()];
     let over = |end: &BlockRow| (end.work().over(work.work()), end.busy().over(busy.busy()));
     let inside = !ends.iter().any(|end| end.head() == work.head() || end.head() == busy.head());
-    let clear = ends.iter().all(|end| over(end).0.low > 1.0 && over(end).1.low > 1.0);
+    let clear = ends.iter().all(|end| over(end).0.low.min(over(end).1.low) > 1.0 + TOLERANCE);
     let text = |end: &BlockRow| {
         let (time, load) = over(end);
         format!("{}: {} of its work time, {} of its load", end.head(), time.text(), load.text())
@@ -78,13 +79,18 @@ fn bytes_grow(rows: &Rows) -> Finding {
 }
 
 fn nine_times(rows: &Rows) -> Finding {
+    const STATED: f64 = 9.0;
     let times = rows.last().rate().over(rows.first().rate());
     let more = rows.last().cycle_mb().value - rows.first().cycle_mb().value;
     Finding {
         claim: "Nearly nine times as much is written with fragments of 65536 as with 512 bytes, \
                 2.4 GB more",
-        holds: if times.meets(8.5, 9.5) { Holds::Holds } else { Holds::Falls },
-        why: format!("{} times as much; the {more:.0} MB more are right", times.text()),
+        holds: is_stated(times, STATED),
+        why: format!(
+            "{} times as much; as stated is {}; the {more:.0} MB more are right",
+            times.text(),
+            range(STATED)
+        ),
     }
 }
 
@@ -112,6 +118,7 @@ fn whole_fragments(rows: &Rows) -> Finding {
 }
 
 fn touchy(rows: &Rows) -> Finding {
+    const TWICE: f64 = 2.0;
     let (with, alone) = (rows.disturbed(), rows.last());
     let (time, load) = (with.work().over(alone.work()), with.busy().over(alone.busy()));
     let more_mb = with.cycle_mb().value - alone.cycle_mb().value;
@@ -119,13 +126,14 @@ fn touchy(rows: &Rows) -> Finding {
     Finding {
         claim: "With fragments of 65536 bytes a script that makes 1,000 small files nearly doubles \
                 the load of the disk and makes the work far longer",
-        holds: if time.low > 1.5 && load.low > 1.5 { Holds::Holds } else { Holds::CannotBeTold },
+        holds: if time.low > A_LITTLE { is_stated(load, TWICE) } else { Holds::CannotBeTold },
         why: format!(
-            "work time {}, load {}; {more_mb:.0} MB more a cycle, of which 1,000 files of one \
+            "work time {}, load {}, of which nearly twice is {}; {more_mb:.0} MB more a cycle, of which 1,000 files of one \
              fragment are {own_mb:.0}; {:.0} s are more than the period of {PERIOD_S:.0} s, so \
              that cycles met",
             time.text(),
             load.text(),
+            range(TWICE),
             with.work_time_s
         ),
     }

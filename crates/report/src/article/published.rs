@@ -4,7 +4,7 @@ use crate::section::Block;
 use crate::table::{Cell, Column, Table};
 use crate::text::Style;
 use crate::text::{bold, heading, wrap};
-use fsarena_reference::{Article, Holds};
+use fsarena_reference::{Article, Holds, RULE};
 
 /// All its tables, each with its notes.
 pub(super) fn tables(article: &Article) -> Vec<Block> {
@@ -51,6 +51,7 @@ pub(super) fn findings(article: &Article, width: usize, style: Style) -> String 
         of(Holds::CannotBeTold)
     );
     let mut out = heading(&title, width, style);
+    out.push_str(&wrap("", RULE, width));
     for found in &article.findings {
         let mark = format!("{}  ", found.holds.name().to_uppercase());
         let text = wrap(&mark, &format!("{}.", found.claim), width);
