@@ -46,6 +46,38 @@ pub struct Svg {
     pub inline: String,
 }
 
+impl Svg {
+    /// The same drawing with other words: `words` of each text in it, of tooltips, and of its
+    /// title. Everything stays in its place, so words that need more room are drawn over what is
+    /// beside them: those that are laid out are given before it is drawn.
+    #[must_use]
+    pub fn with_texts(&self, words: impl Fn(&str) -> String) -> Self {
+        let mut inline = String::with_capacity(self.inline.len());
+        for (at, part) in self.inline.split_inclusive(['<', '>']).enumerate() {
+            // Elements and texts take turns: neither sign is in a text or in a value.
+            let (own, end) = part.split_at(part.len() - usize::from(part.ends_with(['<', '>'])));
+            match at % 2 {
+                0 => text::replaced(own, &words, &mut inline),
+                _ => element(own, &words, &mut inline),
+            }
+            inline.push_str(end);
+        }
+        Self { title: words(&self.title), inline, ..self.clone() }
+    }
+}
+
+/// An element with other words in its tooltip.
+fn element(own: &str, words: &impl Fn(&str) -> String, out: &mut String) {
+    const TIP: &str = " data-tip=\"";
+    let found = own.split_once(TIP).and_then(|(head, rest)| Some((head, rest.split_once('"')?)));
+    let Some((head, (tip, rest))) = found else { return out.push_str(own) };
+    out.push_str(head);
+    out.push_str(TIP);
+    text::replaced(tip, words, out);
+    out.push('"');
+    out.push_str(rest);
+}
+
 /// A drawing in the making.
 pub(crate) struct Sheet<'a> {
     head: &'a Head,

@@ -27,6 +27,16 @@ pub(crate) fn escape(text: &str, out: &mut String) {
     }
 }
 
+/// `words` of a text that [`escape`] has written, written likewise.
+pub(crate) fn replaced(escaped: &str, words: &impl Fn(&str) -> String, out: &mut String) {
+    let signs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    let plain = signs.iter().fold(escaped.to_owned(), |text, (own, sign)| text.replace(own, sign));
+    match plain.trim() {
+        "" => out.push_str(escaped),
+        _ => escape(&words(&plain), out),
+    }
+}
+
 fn unfit(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{fffe}' | '\u{ffff}')
@@ -134,6 +144,13 @@ mod tests {
             "a\u{fffd}b\u{fffd}c d\u{fffd}e\u{fffd}"
         );
         assert_eq!(escaped("grün 漢字"), "grün 漢字");
+    }
+
+    #[test]
+    fn words_of_an_escaped_text_are_escaped() {
+        let mut out = String::new();
+        replaced("a &lt; b &amp;amp; &#39;c&#39;", &|text| text.replace('b', "<d>"), &mut out);
+        assert_eq!(out, "a &lt; &lt;d&gt; &amp;amp; &#39;c&#39;");
     }
 
     #[test]

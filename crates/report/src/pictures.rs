@@ -15,7 +15,7 @@ use fsarena_model::record::{CacheState, Window};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::{
     AbsentRow, CpuLoad, DrainedView, HeatCell, HeatView, LatencyCurve, MemoryView, PhaseCurves,
-    PhasePoints, PhaseRow, PhaseTable, TrialPoint,
+    PhasePoints, PhaseRow, PhaseTable, Study, TrialPoint,
 };
 use fsarena_verdict::{QuestionView, RankRow};
 
@@ -135,7 +135,7 @@ pub(crate) fn times(
         table.rows.iter().map(|row| bar(table, row, question, raw, unit)).collect();
     bars.extend(table.absent.iter().map(|absent| Bar {
         key: key(absent.contender, absent.label.as_str()),
-        note: shortened(&why_absent(context, table, absent), NOTE_CHARS),
+        note: shortened(&why_absent(context.run.study, table, absent), NOTE_CHARS),
         ..Bar::default()
     }));
     let clock = context.run.study.compared_clock.name();
@@ -271,13 +271,8 @@ fn bar_note(row: &PhaseRow, ranked: Option<&RankRow>) -> String {
 }
 
 /// Why a contender has no figure, with the reason: `not run: mkfs.xfs is missing`.
-pub(crate) fn why_absent(
-    context: &SectionContext<'_>,
-    table: &PhaseTable,
-    absent: &AbsentRow,
-) -> String {
+pub(crate) fn why_absent(study: &Study, table: &PhaseTable, absent: &AbsentRow) -> String {
     let word = absence(absent.why);
-    let study = context.run.study;
     let not_run = study.not_run.iter().find(|row| {
         row.label == absent.label
             && row.workload.as_ref().is_none_or(|name| *name == table.workload)

@@ -118,6 +118,16 @@ pub(crate) fn capital(text: &str) -> String {
     first + chars.as_str()
 }
 
+/// The beginning of a sentence: a capital, but names of contenders and programs stay as they are
+/// written.
+pub(crate) fn begun(text: &str, names: &[&str]) -> String {
+    let is_name = |name: &&str| text.starts_with(name);
+    match text.starts_with("fsarena") || names.iter().any(is_name) {
+        true => text.to_owned(),
+        false => capital(text),
+    }
+}
+
 /// A heading; bold where colour is wanted.
 pub(crate) fn bold(text: &str, colour: bool) -> String {
     if colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }

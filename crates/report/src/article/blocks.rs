@@ -108,6 +108,7 @@ pub(super) fn then_and_now(published: &[BlockRow], run: &OwnRun<'_>) -> Vec<Then
         Some(ThenAndNow {
             title: capital(own.head),
             unit: own.unit.to_owned(),
+            phase: None,
             more_is_better: false,
             then: printed.map(|row| (format!("UFS {}", row.head()), then(row))).collect(),
             now: ours.collect(),

@@ -3,12 +3,13 @@
 
 use crate::format::count;
 use crate::labels::{absence, contenders, not_cold, not_limited, wrong_contents};
+use crate::pictures::why_absent;
 use crate::row_state::measured_state;
 use crate::table::Cell;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_reference::Caches;
-use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, Study, WorkloadView};
+use fsarena_study::{Absence, CpuLoad, MemoryView, PhaseRow, PhaseTable, Study, WorkloadView};
 
 /// Under which conditions an article measured: what of ours is marked as other than that.
 #[derive(Clone, Copy)]
@@ -108,6 +109,29 @@ pub(super) fn cell(
     let cell = if shown.n == 0 { Cell::text("failed") } else { value(shown) };
     let notes = [cell.notes.clone(), groups.notes(study, table, conditions)].concat();
     cell.notes(notes)
+}
+
+/// Why a contender has no value in a table; nothing where it has one.
+pub(super) fn why_missing(
+    study: &Study,
+    table: &PhaseTable,
+    contender: usize,
+    conditions: Conditions,
+) -> Option<String> {
+    let Some(shown) = Groups::new(table, contender, conditions).shown else {
+        let absent = table.absent.iter().find(|own| own.contender == contender)?;
+        return Some(why_absent(study, table, absent));
+    };
+    if shown.n == 0 {
+        return Some("all its trials left wrong contents".to_owned());
+    }
+    // Beside a length stands no CPU load.
+    match (shown.cpu, shown.cpu_per_op) {
+        _ if !conditions.limited => None,
+        (CpuLoad::TooShort, None) => Some("too short for a CPU load".to_owned()),
+        (CpuLoad::Unknown, _) => Some("its CPU load was not recorded".to_owned()),
+        _ => None,
+    }
 }
 
 /// Why a contender has nothing to show.

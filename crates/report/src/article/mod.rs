@@ -20,7 +20,7 @@ use crate::render::text::section;
 use crate::render::{bbcode, markdown};
 use crate::section::{Block, Owner, Section};
 use crate::text::{MIN_WIDTH, Style, clean, escaped, wrap};
-use fsarena_reference::{Article, Shape};
+use fsarena_reference::{Article, RULE, Shape};
 
 /// An article: its tables, what they give when computed again and what becomes of its conclusions;
 /// then the RUNs of ours, one a machine.
@@ -76,7 +76,8 @@ fn titled_sections(
     let mut all = vec![("As published, and computed again", tables)];
     if !article.findings.is_empty() {
         let findings = Block::Table(findings_table(article));
-        all.push(("What becomes of its conclusions", Section::new(vec![findings])));
+        let blocks = vec![Block::Note(RULE.to_owned()), findings];
+        all.push(("What becomes of its conclusions", Section::new(blocks)));
     }
     if !runs.is_empty() {
         all.push(("Ours", own_section(article, phases, runs)));
@@ -143,6 +144,7 @@ pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) 
             printed,
             others,
             ours: blocks::table(&run).into_iter().collect(),
+            missing: Vec::new(),
             tests: blocks::then_and_now(rows, &run),
             legend: blocks::LEGEND.to_owned(),
             inference: blocks::suggestions(inference, &runs),
@@ -153,6 +155,7 @@ pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) 
                 printed,
                 others,
                 ours: ours.tables(),
+                missing: ours.missing(),
                 tests: ours.then_and_now(),
                 legend: ours.legend(),
                 inference: Vec::new(),
@@ -277,6 +280,7 @@ mod tests {
         let test = |more_is_better| ThenAndNow {
             title: String::new(),
             unit: "s".into(),
+            phase: None,
             more_is_better,
             then: vec![("a".into(), 2.0), ("b".into(), 4.0), ("none".into(), 0.0)],
             now: Vec::new(),

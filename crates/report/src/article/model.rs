@@ -37,6 +37,8 @@ pub(crate) struct ThenAndNowView {
     pub(crate) others: Vec<Block>,
     /// Ours: by `returned`, as the articles, and by the compared clock where that is another one.
     pub(crate) ours: Vec<Table>,
+    /// Why values of these are missing, a line each.
+    pub(crate) missing: Vec<String>,
     /// The same by test, as values.
     pub(crate) tests: Vec<ThenAndNow>,
     /// What the figures of ours are.
@@ -51,6 +53,8 @@ pub(crate) struct ThenAndNow {
     pub(crate) title: String,
     /// `KB/s`, `files/s`, `s`.
     pub(crate) unit: String,
+    /// Workload and phase of ours that repeat it, where one phase does.
+    pub(crate) phase: Option<(String, String)>,
     /// Rates; else seconds.
     pub(crate) more_is_better: bool,
     /// What the article has, by the heading there.

@@ -1,7 +1,7 @@
 //! Values of ours in the shape of an article of seconds or rates: contenders and tests; by
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
-use super::measured::{Conditions, Groups, Ratios, cell};
+use super::measured::{Conditions, Groups, Ratios, cell, why_missing};
 use super::model::{OwnPhase, OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, bytes};
 use crate::labels::{contender_of, contenders};
@@ -191,6 +191,7 @@ impl<'a> Ours<'a> {
             ThenAndNow {
                 title: test.heading.to_owned(),
                 unit: test.unit.to_owned(),
+                phase: phase.map(|own| (own.workload.clone(), own.phase.clone())),
                 more_is_better: test.unit != "s",
                 then: printed.map_or_else(Vec::new, |table| published(table, test, at)),
                 now: ratios.values,
@@ -198,6 +199,34 @@ impl<'a> Ours<'a> {
             }
         };
         self.tests.iter().enumerate().map(of).collect()
+    }
+
+    /// Why values of the first machine are missing: contender and reason, with the tests.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let Some(run) = self.runs.first() else { return Vec::new() };
+        let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut add =
+            |why: String, test: &'static str| match all.iter_mut().find(|(known, _)| *known == why)
+            {
+                Some((_, tests)) => tests.push(test),
+                None => all.push((why, vec![test])),
+            };
+        for (test, phase) in &self.tests {
+            let Some(table) = table_of(run, *phase) else {
+                add("no phase of this RUN repeats it".to_owned(), test.heading);
+                continue;
+            };
+            for (contender, label) in contenders(run.study) {
+                if let Some(why) = why_missing(run.study, table, contender, self.conditions) {
+                    add(format!("{label}: {why}"), test.heading);
+                }
+            }
+        }
+        let line = |(why, tests): (String, Vec<&str>)| match tests.len() {
+            n if n == self.tests.len() && n > 1 => format!("all tests: {why}"),
+            _ => format!("{}: {why}", tests.join("; ")),
+        };
+        all.into_iter().map(line).collect()
     }
 
     /// Whether a table has all tests, in columns or in rows, and is not of repeats.

@@ -1,16 +1,21 @@
-//! A RUN as an article in the manner of its ancestors: the machine and the method, a
-//! table, a chart and a sentence for each question, then and now, and what was left out; in the
-//! language of its readers.
+//! A RUN as an article in the manner of its ancestors: the machine and the method, the conditions,
+//! what to mind, a table, a chart and sentences for each question, the author's own table, then and
+//! now, and what was left out; in the language of its readers.
 //!
-//! Nothing is computed here: figures are those of the study, words those of the verdicts. What is
-//! written once as sections becomes a page, Markdown and BBCode.
+//! Nothing is computed here: figures are those of the study, words those of the verdicts, cautions
+//! those of the answer. What is written once as sections becomes a page, Markdown and BBCode.
 
+mod as_then;
+mod conditions;
 mod language;
 mod method;
 mod output;
 mod phrases;
 mod results;
+#[cfg(test)]
+mod tests;
 mod then;
+mod wording;
 
 use crate::context::{Run, SectionContext};
 use crate::section::{Block, Section};
@@ -41,14 +46,19 @@ pub fn own_article(run: &Run<'_>, language: Language) -> OwnArticle {
     };
     let made = [
         (Title::Method, method::section(&context, phrases)),
+        (Title::Conditions, conditions::section(&context, phrases)),
+        (Title::Mind, conditions::mind(run, phrases)),
         (Title::Results, results::section(&context, phrases)),
+        (Title::AsThen, as_then::section(&context)),
         (Title::ThenAndNow, then::section(&context, phrases)),
         (Title::LeftOut, left_out(run, phrases)),
     ];
     let mut sections: Vec<(String, Section)> = made
         .into_iter()
         .filter(|(_, section)| !section.blocks.is_empty())
-        .map(|(title, section)| (phrases.title(title).to_owned(), section))
+        .map(|(title, section)| {
+            (phrases.title(title).to_owned(), wording::section(section, phrases))
+        })
         .collect();
     number_charts(&mut sections, phrases);
     OwnArticle { title: capital(&phrases.own_title(&title)), sections, phrases }

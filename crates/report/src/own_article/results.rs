@@ -2,6 +2,7 @@
 
 use super::phrases::{Against, Phrases};
 use crate::answer::answer;
+use super::wording;
 use crate::context::SectionContext;
 use crate::pictures;
 use crate::section::{Block, Section};
@@ -22,7 +23,8 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
     }
     if let Some(view) = fsarena_study::heat(run.study, run.verdicts) {
         let caption = phrases.heat(&view.reference);
-        blocks.push(Block::Chart(pictures::heat(context, &view).draw(), caption));
+        let chart = wording::heat(pictures::heat(context, &view), phrases);
+        blocks.push(Block::Chart(chart.draw(), caption));
     }
     let points = fsarena_study::points(&run.header.plan, run.records);
     for workload in &run.header.plan.workloads {
@@ -33,17 +35,19 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         }
         blocks.push(Block::Heading(phrases.own_title(&workload.title)));
         blocks.push(Block::Table(table(context, &own, phrases)));
-        let answers = own.iter().filter_map(|question| answered(verdicts, question, phrases));
+        let answers = own.iter().filter_map(|question| {
+            let is_alone = own.iter().filter(|other| other.phase == question.phase).count() == 1;
+            answered(verdicts, question, is_alone, phrases)
+        });
         blocks.push(Block::List(None, answers.collect()));
-        for question in own.iter().filter(|question| question.metric.is_length()) {
-            let of_phase =
-                run.study.tables.iter().find(|table| {
-                    table.workload == question.workload && table.phase == question.phase
-                });
-            if let Some(of_phase) = of_phase.filter(|table| !table.rows.is_empty()) {
-                let chart = pictures::times(context, of_phase, &points).draw();
-                blocks
-                    .push(Block::Chart(chart, phrases.times(&question.workload, &question.phase)));
+        for of_phase in run.study.tables.iter().filter(|table| table.workload == workload.name) {
+            let is_shown = |question: &&&QuestionView| {
+                question.metric.is_length() && question.phase == of_phase.phase
+            };
+            if own.iter().any(|question| is_shown(&question)) && !of_phase.rows.is_empty() {
+                let chart = wording::bars(pictures::times(context, of_phase, &points), phrases);
+                let caption = phrases.times(&workload.name, &of_phase.phase);
+                blocks.push(Block::Chart(chart.draw(), caption));
             }
         }
     }
@@ -95,13 +99,18 @@ fn table(
         let metric = phrases.metric(question.metric, question.clock, question.changes);
         let cell = |one: &usize| {
             let row = question.rows.iter().find(|row| row.contender == *one);
-            row.map_or_else(Cell::none, |row| {
-                let text = phrases.figure(&value(question.metric, row.median));
-                let tone = if is_first(question, row) { Tone::Strong } else { Tone::Plain };
-                Cell { tone, ..Cell::figure(text, row.median) }
-            })
+            let left = question.left.iter().find(|left| left.contender == *one);
+            let why = left.map(|left| left.why.clone());
+            row.map_or_else(
+                || Cell::none().notes(why.into_iter().collect()),
+                |row| {
+                    let text = phrases.figure(&value(question.metric, row.median));
+                    let tone = if is_first(question, row) { Tone::Strong } else { Tone::Plain };
+                    Cell { tone, ..Cell::figure(text, row.median) }
+                },
+            )
         };
-        let head = [Cell::text(question.phase.as_str()), Cell::text(metric)];
+        let head = [Cell::text(phrases.words(&question.phase)), Cell::text(metric)];
         table.row(head.into_iter().chain(with.iter().map(cell)));
     }
     table
@@ -117,28 +126,56 @@ fn is_first(question: &QuestionView, row: &RankRow) -> bool {
     question.rows.len() > 1 && others.all(is_behind)
 }
 
-/// What is said of a question; nothing where no pair was asked.
-fn answered(verdicts: &Verdicts, question: &QuestionView, phrases: &dyn Phrases) -> Option<String> {
+/// What is said of a question, of every pair that was asked; nothing where none was. `is_alone`:
+/// no other question is asked of its phase.
+fn answered(
+    verdicts: &Verdicts,
+    question: &QuestionView,
+    is_alone: bool,
+    phrases: &dyn Phrases,
+) -> Option<String> {
     let best = question.rows.first()?;
-    let others: Vec<PairView> = question.rows[1..]
-        .iter()
-        .filter_map(|row| between(question, row.contender, best.contender))
-        .collect();
-    if others.is_empty() && question.rows.len() > 1 {
+    if question.pairs.is_empty() && question.rows.len() > 1 {
         return None;
     }
-    let others: Vec<Against<'_>> = others.iter().map(|pair| against(verdicts, pair)).collect();
-    Some(phrases.answer(&question.phase, &best.label, question.metric, &others))
+    let (with_best, without): (Vec<PairView>, Vec<PairView>) =
+        in_order(question).into_iter().partition(|pair| pair.b == best.contender);
+    let against = |pairs: &'_ [PairView]| -> Vec<Against> {
+        pairs.iter().map(|pair| against(verdicts, pair)).collect()
+    };
+    let phase = phrases.words(&question.phase);
+    let about = match is_alone {
+        true => phase,
+        false => {
+            let metric = phrases.metric(question.metric, question.clock, question.changes);
+            format!("{phase}, {metric}")
+        }
+    };
+    let (others, rest) = (against(&with_best), against(&without));
+    Some(phrases.answer(&about, &best.label, question.metric, &others, &rest))
 }
 
-fn against<'p>(verdicts: &Verdicts, pair: &'p PairView) -> Against<'p> {
+/// The pairs that were asked in the order of the ranking, each with the one of the lesser median as
+/// the second.
+fn in_order(question: &QuestionView) -> Vec<PairView> {
+    let mut all = Vec::new();
+    for (at, second) in question.rows.iter().enumerate() {
+        let behind = &question.rows[at + 1..];
+        let pair = |first: &RankRow| between(question, first.contender, second.contender);
+        all.extend(behind.iter().filter_map(pair));
+    }
+    all
+}
+
+fn against(verdicts: &Verdicts, pair: &PairView) -> Against {
     let (low, high) = pair.interval().unzip();
     let ratio = match pair.verdict {
         Verdict::Same => ratio_within(verdicts.margin, pair.ratio, low, high),
         _ => ratio_and_interval(pair.ratio, low, high),
     };
     Against {
-        label: &pair.a_label,
+        label: pair.a_label.clone(),
+        than: pair.b_label.clone(),
         verdict: pair.verdict,
         by_machine: pair.machine_effect.is_some(),
         ratio: pair.ratio.map(|_| ratio),

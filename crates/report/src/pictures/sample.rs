@@ -135,6 +135,16 @@ impl Sample {
         self.again()
     }
 
+    /// The trials of the last block have no record: the RUN was interrupted.
+    pub(crate) fn unmeasured_block(mut self) -> Self {
+        let last = self.header.plan.blocks.saturating_sub(1);
+        self.records.retain(|record| record.key.block < last);
+        let sample = self.again();
+        let (header, sessions, records) = (&sample.header, &sample.sessions, &sample.records);
+        let study = fsarena_study::study(header, RunState::Interrupted, sessions, records);
+        Self { study, ..sample }
+    }
+
     /// A trial whose phase of this number did not come to its end.
     pub(crate) fn partial(mut self, trial: usize, phase: usize) -> Self {
         let record = &mut self.records[trial];

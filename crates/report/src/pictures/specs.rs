@@ -63,7 +63,7 @@ fn who_has_no_figure_says_why() {
     assert_eq!((absent.key.label.as_str(), absent.key.hue), ("xfs", 1));
     assert!(absent.note.starts_with("not run: no room for a file"), "{}", absent.note);
     assert!(absent.note.ends_with('…') && absent.note.chars().count() <= 44, "{}", absent.note);
-    let whole = why_absent(&context, last, &last.absent[0]);
+    let whole = why_absent(context.run.study, last, &last.absent[0]);
     assert!(whole.ends_with("however small it is"), "{whole}");
 }
 

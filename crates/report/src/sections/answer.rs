@@ -13,7 +13,7 @@ use crate::context::SectionContext;
 use crate::format::{count, ns, utc};
 use crate::labels::{absence, row_label};
 use crate::section::{Block, Section};
-use crate::text::capital;
+use crate::text::{begun, capital};
 use crate::verdict::question::undecided;
 use crate::verdict::rule::DISAGREES;
 use crate::verdict::sentences::{answer, needed};
@@ -113,16 +113,11 @@ fn to_mind(context: &SectionContext<'_>, answer: &Answer) -> Markup {
 }
 
 fn mended(context: &SectionContext<'_>, caution: &Caution) -> Markup {
-    // Names of contenders and programs stay as they are written.
     let contenders = &context.run.header.plan.contenders;
-    let is_name = |text: &str| contenders.iter().any(|one| text.starts_with(&one.label));
-    let begun = |text: &str| match text.starts_with("fsarena") || is_name(text) {
-        true => text.to_owned(),
-        false => capital(text),
-    };
+    let names: Vec<&str> = contenders.iter().map(|one| one.label.as_str()).collect();
     html! {
-        (begun(&caution.text)) "."
-        @if let Some(remedy) = &caution.remedy { " " (with_commands(&begun(remedy))) "." }
+        (begun(&caution.text, &names)) "."
+        @if let Some(remedy) = &caution.remedy { " " (with_commands(&begun(remedy, &names))) "." }
     }
 }
 

@@ -183,7 +183,7 @@ fn times_caption(context: &SectionContext<'_>, table: &PhaseTable) -> String {
 fn figures(context: &SectionContext<'_>, table: &PhaseTable) -> Vec<Block> {
     let tables = phases::phase_grids(context.run.study, table, context.style);
     let all = tables.into_iter().chain([ledger::traffic(table)]).map(Table::without_empty_columns);
-    let why = |absent| pictures::why_absent(context, table, absent);
+    let why = |absent| pictures::why_absent(context.run.study, table, absent);
     let absent = table.absent.iter().map(|one| format!("{}: {}", one.label, why(one)));
     all.map(Block::Table).chain([Block::List(None, absent.collect())]).collect()
 }

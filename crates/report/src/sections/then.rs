@@ -6,7 +6,8 @@ use crate::context::{Repeats, SectionContext};
 use crate::format::digits;
 use crate::pictures::{file_name, key};
 use crate::section::{Block, Section};
-use fsarena_chart::{Axis, Group, Groups, HUES, Head, Key, NO_HUE, Part, Spot, Svg};
+use fsarena_chart::{Axis, Group, Groups, HUES, Head, Key, NO_HUE, Part, Spot};
+use fsarena_reference::RULE;
 use std::collections::BTreeMap;
 
 const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
@@ -32,7 +33,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
             .to_owned(),
     ));
     blocks.push(match chart(context, article.year, &view) {
-        Some(chart) => Block::Chart(chart, CHART.to_owned()),
+        Some(chart) => Block::Chart(chart.draw(), CHART.to_owned()),
         None => Block::Missing(none(&view).to_owned()),
     });
     let left_out = view.left_out();
@@ -42,6 +43,9 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     }
     blocks.extend(view.printed);
     blocks.extend(view.ours.into_iter().map(Block::Table));
+    if !view.missing.is_empty() {
+        blocks.push(fold("Without a figure, and why", vec![list(&view.missing)]));
+    }
     let others = view.others;
     if !others.is_empty() {
         let summary =
@@ -62,7 +66,8 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     }
     if !article.findings.is_empty() {
         let table = Block::Table(findings_table(article));
-        blocks.push(fold("What becomes of its conclusions", vec![table]));
+        let rule = Block::Note(RULE.to_owned());
+        blocks.push(fold("What becomes of its conclusions", vec![rule, table]));
     }
     Section::new(blocks)
 }
@@ -84,13 +89,13 @@ pub(crate) fn view(context: &SectionContext<'_>, repeats: Repeats<'_>) -> ThenAn
     compared(article, phases, own)
 }
 
-/// Both as ratios to the best of each; nothing where no test has a figure of ours.
-pub(crate) fn chart(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) -> Option<Svg> {
-    Some(then_and_now(context, year, view)?.draw())
-}
-
-/// One group a test that we repeat: the article's values hatched, ours filled.
-fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) -> Option<Groups> {
+/// Both as ratios to the best of each, one group a test that we repeat: the article's values
+/// hatched, ours filled; nothing where no test has a figure of ours.
+pub(crate) fn chart(
+    context: &SectionContext<'_>,
+    year: u16,
+    view: &ThenAndNowView,
+) -> Option<Groups> {
     let repeated = view.tests.iter().filter(|test| !test.now.is_empty());
     let hues = published_hues(context, view);
     let groups: Vec<Group> = repeated.map(|test| group(year, test, &hues)).collect();
@@ -194,7 +199,7 @@ mod tests {
         let run = sample.repeating(Some(repeats));
         let context = SectionContext::new(0, &run);
         let views = view(&context, repeats);
-        let chart = then_and_now(&context, 2003, &views).unwrap();
+        let chart = chart(&context, 2003, &views).unwrap();
         assert_eq!((chart.head.id.as_str(), chart.groups.len()), ("r1-then", 1));
         let parts = &chart.groups[0].parts;
         let best = parts.iter().filter(|part| part.value.as_ref().unwrap().value == 1.0);

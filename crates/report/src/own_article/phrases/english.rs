@@ -1,9 +1,9 @@
 //! English: figures as they come, and the words of the verdicts elsewhere.
 
-use super::{Against, Phrases, Ranked, Title};
+use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title};
 use crate::format::count;
 use crate::row_state::RowState;
-use crate::verdict::text::figure;
+use crate::verdict::text::{figure, listed, needs};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::Finding;
@@ -20,10 +20,17 @@ impl Phrases for English {
         text.to_owned()
     }
 
+    fn words(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
     fn title(&self, title: Title) -> &'static str {
         match title {
             Title::Method => "Machine and method",
+            Title::Conditions => "Conditions",
+            Title::Mind => "What to mind with the figures",
             Title::Results => "Results",
+            Title::AsThen => "The author's table, from this RUN",
             Title::ThenAndNow => "Then and now",
             Title::LeftOut => "Left out",
         }
@@ -114,12 +121,26 @@ impl Phrases for English {
         format!("{workload}, {phase}: medians, with every trial as a dot; less is better")
     }
 
-    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String {
-        let much = if metric == Metric::Written { "as much" } else { "as long" };
-        let parts: Vec<String> = others.iter().map(|one| other(one, much)).collect();
-        match parts.as_slice() {
-            [] => format!("{phase}: {best} alone has a figure."),
-            parts => format!("{phase}: the least median is that of {best}; {}.", parts.join("; ")),
+    fn answer(
+        &self,
+        about: &str,
+        best: &str,
+        metric: Metric,
+        others: &[Against],
+        rest: &[Against],
+    ) -> String {
+        let against: Vec<String> = others.iter().map(|one| other(one, metric, false)).collect();
+        let first = match (against.as_slice(), rest) {
+            ([], []) => return format!("{about}: {best} alone has a figure."),
+            ([], _) => format!("{about}: the least median is that of {best}."),
+            (parts, _) => {
+                format!("{about}: the least median is that of {best}; {}.", parts.join("; "))
+            }
+        };
+        let rest: Vec<String> = rest.iter().map(|one| other(one, metric, true)).collect();
+        match rest.as_slice() {
+            [] => first,
+            parts => format!("{first} The other pairs: {}.", parts.join("; ")),
         }
     }
 
@@ -147,30 +168,44 @@ impl Phrases for English {
         format!("Ratios to the best of each time: hatched {year}, filled this machine")
     }
 
-    fn then(
-        &self,
-        year: u16,
-        test: &str,
-        then: &Ranked<'_>,
-        now: &Ranked<'_>,
-        is_same: Option<bool>,
-    ) -> String {
-        let place = |place: &Ranked<'_>| match &place.spread {
-            None => format!("{} alone", place.best),
-            Some(spread) => {
-                format!("{} of {}, the last at {spread} times", place.best, place.count)
-            }
+    fn then(&self, year: u16, test: &ThenTest) -> String {
+        let claim = |own: &ThenClaim| {
+            let times = |(on, times): &(String, String)| match on.as_str() {
+                "" => times.clone(),
+                on => format!("{times} ({on})"),
+            };
+            let then: Vec<String> = own.then.iter().map(times).collect();
+            let with = |(ratio, interval): &(String, Option<String>)| match interval {
+                Some(interval) => format!("{ratio} times {interval}"),
+                None => format!("{ratio} times"),
+            };
+            let now = match &own.now {
+                Now::Likewise(found) => format!("now too, {}", with(found)),
+                Now::Reversed(found) => {
+                    format!(
+                        "now it is the other way round, {} as fast is {}",
+                        with(found),
+                        own.slow
+                    )
+                }
+                Now::Same => "now they are the same within the margin".to_owned(),
+            };
+            let (fast, slow) = (&own.fast, &own.slow);
+            format!("in {year} {fast} was {} times as fast as {slow}; {now}", listed(&then))
         };
-        let verdict = match is_same {
-            None => "; the first of then is not here",
-            Some(true) => ": the first is the same",
-            Some(false) => ": the first is another one",
-        };
-        format!(
-            "{test}: in {year} first was {}; now, by medians, {}{verdict}.",
-            place(then),
-            place(now)
-        )
+        let mut text = test.title.clone();
+        if let Some(work) = &test.other_work {
+            text.push_str(&format!(" (here other work: {work})"));
+        }
+        let claims: Vec<String> = test.claims.iter().map(claim).collect();
+        if !claims.is_empty() {
+            text.push_str(&format!(": {}", claims.join(". ")));
+        }
+        if !test.not_compared.is_empty() {
+            let before = if claims.is_empty() { ": not compared" } else { ". Not compared" };
+            text.push_str(&format!("{before}: {}", test.not_compared.join("; ")));
+        }
+        text + "."
     }
 
     fn conclusions(&self) -> &'static str {
@@ -182,7 +217,10 @@ impl Phrases for English {
     }
 
     fn no_rows(&self, year: u16) -> String {
-        format!("No test of {year} has a figure of this machine that was measured as asked.")
+        format!(
+            "No two of what {year} compared are contenders here with the same question, the same \
+             clock and a difference that can be told then and now: nothing is said of then and now."
+        )
     }
 
     fn not_run(&self, label: &str, why: &str) -> String {
@@ -202,20 +240,27 @@ impl Phrases for English {
     }
 }
 
-fn other(one: &Against<'_>, much: &str) -> String {
+/// What is said of one against the best, or against the other of a pair.
+fn other(one: &Against, metric: Metric, names_both: bool) -> String {
+    let (before, times) = needs(metric, Verdict::Slower);
     let ratio = one.ratio.as_ref().map(|(ratio, interval)| match interval {
-        Some(interval) => format!("{ratio} times {much} {interval}"),
-        None => format!("{ratio} times {much}"),
+        Some(interval) => format!("{ratio} times {times} {interval}"),
+        None => format!("{ratio} times {times}"),
     });
-    let label = one.label;
+    let label = &one.label;
+    let both = if names_both { format!("{label} and {}", one.than) } else { label.clone() };
+    let are = if names_both { "are" } else { "is" };
+    let than = if names_both { format!(" than {}", one.than) } else { String::new() };
+    let bare = ratio.as_ref().map_or_else(String::new, |ratio| format!(" ({ratio})"));
     let mut text = match (one.verdict, ratio) {
-        (Verdict::Same, Some(ratio)) => format!("{label} is the same within the margin ({ratio})"),
-        (Verdict::Same, None) => format!("{label} is the same within the margin"),
-        (Verdict::Undecided, Some(ratio)) => format!("{label} is undecided ({ratio})"),
-        (Verdict::Undecided, None) => format!("{label} is undecided"),
-        (Verdict::Slower, Some(ratio)) => format!("{label} takes {ratio}"),
-        (Verdict::Slower, None) => format!("{label} takes more"),
-        (Verdict::Faster, _) => format!("{label} takes less nevertheless"),
+        (Verdict::Same, _) => format!("{both} {are} the same within the margin{bare}"),
+        (Verdict::Undecided, _) => format!("{both} {are} undecided{bare}"),
+        (Verdict::Slower, Some(ratio)) if names_both => {
+            format!("{label} against {}: {before}{ratio}", one.than)
+        }
+        (Verdict::Slower, Some(ratio)) => format!("{label} {before}{ratio}"),
+        (Verdict::Slower, None) => format!("{label} needs more{than}"),
+        (Verdict::Faster, _) => format!("{label} needs less{than} nevertheless{bare}"),
     };
     if one.by_machine {
         text.push_str(", by the machine");

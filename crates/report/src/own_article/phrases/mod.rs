@@ -14,14 +14,21 @@ use fsarena_reference::Finding;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Title {
     Method,
+    Conditions,
+    /// What to mind with the figures.
+    Mind,
     Results,
+    /// The author's own table, from this RUN.
+    AsThen,
     ThenAndNow,
     LeftOut,
 }
 
-/// One contender against the one with the least median.
-pub(super) struct Against<'a> {
-    pub(super) label: &'a str,
+/// One contender against another, which has the lesser median.
+pub(super) struct Against {
+    pub(super) label: String,
+    /// The other one.
+    pub(super) than: String,
     /// What is said of it.
     pub(super) verdict: Verdict,
     /// Whether the machine is why they differ.
@@ -30,13 +37,31 @@ pub(super) struct Against<'a> {
     pub(super) ratio: Option<(String, Option<String>)>,
 }
 
-/// A contender's place in a test, then or now.
-pub(super) struct Ranked<'a> {
-    pub(super) best: &'a str,
-    /// How far the last is behind the best, as in `2.41`; absent where it is alone.
-    pub(super) spread: Option<String>,
-    /// How many have a value.
-    pub(super) count: usize,
+/// A test of an article that is repeated here.
+pub(super) struct ThenTest {
+    pub(super) title: String,
+    pub(super) claims: Vec<ThenClaim>,
+    /// Of what nothing is claimed, and why.
+    pub(super) not_compared: Vec<String>,
+    /// The work here, where it is not that of the article.
+    pub(super) other_work: Option<String>,
+}
+
+/// Two contenders, then and now.
+pub(super) struct ThenClaim {
+    /// Who was faster then.
+    pub(super) fast: String,
+    pub(super) slow: String,
+    /// On what, where it was several machines, and how many times as fast.
+    pub(super) then: Vec<(String, String)>,
+    pub(super) now: Now,
+}
+
+/// What is decided of two now; with how many times as fast, and the interval.
+pub(super) enum Now {
+    Likewise((String, Option<String>)),
+    Reversed((String, Option<String>)),
+    Same,
 }
 
 /// The words of a language.
@@ -45,6 +70,10 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn tag(&self) -> &'static str;
     /// A figure with or without its unit.
     fn figure(&self, text: &str) -> String;
+    /// A text that the program writes elsewhere too: a caution, a reason, a heading, a word of a
+    /// chart. What is not the program's own stays as it is, and so does what is in the language
+    /// already.
+    fn words(&self, text: &str) -> String;
     fn title(&self, title: Title) -> &'static str;
     /// What is compared, of a phase that `changes` something or not.
     fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String;
@@ -79,8 +108,16 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn heat(&self, reference: &str) -> String;
     /// Caption of the chart of a phase.
     fn times(&self, workload: &str, phase: &str) -> String;
-    /// Who needs least in a phase, and what is said of the others.
-    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String;
+    /// Who needs least, what is said of the others against it, and of the `rest` of the pairs. `about`
+    /// is a phase, with what is compared where several things are.
+    fn answer(
+        &self,
+        about: &str,
+        best: &str,
+        metric: Metric,
+        others: &[Against],
+        rest: &[Against],
+    ) -> String;
     /// Nothing was asked of the RUN.
     fn nothing_asked(&self) -> &'static str;
     /// There is one contender, or none.
@@ -88,15 +125,8 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     /// Why no ratios between then and now are made.
     fn then_not_now(&self, year: u16) -> String;
     fn then_chart(&self, year: u16) -> String;
-    /// A test, then and now; whether the first is the same, nothing where that of then is not here.
-    fn then(
-        &self,
-        year: u16,
-        test: &str,
-        then: &Ranked<'_>,
-        now: &Ranked<'_>,
-        is_same: Option<bool>,
-    ) -> String;
+    /// A test, then and now.
+    fn then(&self, year: u16, test: &ThenTest) -> String;
     /// Heading of what becomes of an article's conclusions.
     fn conclusions(&self) -> &'static str;
     /// A conclusion of an article, held against its own numbers.

@@ -2,10 +2,13 @@
 
 mod numbers;
 mod own_words;
+mod templates;
 
 use self::numbers::{count, figure, number, plural};
-use super::{Against, Phrases, Ranked, Title};
+use self::templates::interval;
+use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title};
 use crate::row_state::RowState;
+use crate::text::capital;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
@@ -32,10 +35,17 @@ impl Phrases for Russian {
         figure(text)
     }
 
+    fn words(&self, text: &str) -> String {
+        own_words::words(text)
+    }
+
     fn title(&self, title: Title) -> &'static str {
         match title {
             Title::Method => "Машина и методика",
+            Title::Conditions => "Условия",
+            Title::Mind => "На что обратить внимание",
             Title::Results => "Результаты",
+            Title::AsThen => "Таблица автора по этой серии",
             Title::ThenAndNow => "Тогда и теперь",
             Title::LeftOut => "Что не вошло",
         }
@@ -152,12 +162,25 @@ impl Phrases for Russian {
         format!("{workload}, {phase}: медианы, точки - отдельные испытания; меньше - лучше")
     }
 
-    fn answer(&self, phase: &str, best: &str, metric: Metric, others: &[Against<'_>]) -> String {
-        let more = if metric == Metric::Written { "больше" } else { "дольше" };
-        let parts: Vec<String> = others.iter().map(|one| other(one, more)).collect();
-        match parts.as_slice() {
-            [] => format!("{phase}: данные есть только у {best}."),
-            parts => format!("{phase}: наименьшая медиана у {best}; {}.", parts.join("; ")),
+    fn answer(
+        &self,
+        about: &str,
+        best: &str,
+        metric: Metric,
+        others: &[Against],
+        rest: &[Against],
+    ) -> String {
+        let more = if metric.is_length() { "дольше" } else { "больше" };
+        let against: Vec<String> = others.iter().map(|one| other(one, more, false)).collect();
+        let first = match (against.as_slice(), rest) {
+            ([], []) => return format!("{about}: данные есть только у {best}."),
+            ([], _) => format!("{about}: наименьшая медиана у {best}."),
+            (parts, _) => format!("{about}: наименьшая медиана у {best}; {}.", parts.join("; ")),
+        };
+        let rest: Vec<String> = rest.iter().map(|one| other(one, more, true)).collect();
+        match rest.as_slice() {
+            [] => first,
+            parts => format!("{first} Остальные пары: {}.", parts.join("; ")),
         }
     }
 
@@ -183,40 +206,53 @@ impl Phrases for Russian {
         format!("Отношения к лучшему своего времени: штриховка - {year} год, заливка - эта машина")
     }
 
-    fn then(
-        &self,
-        year: u16,
-        test: &str,
-        then: &Ranked<'_>,
-        now: &Ranked<'_>,
-        is_same: Option<bool>,
-    ) -> String {
-        let test = own_words::test(test);
-        let place = |place: &Ranked<'_>| match &place.spread {
-            None => format!("единственный участник - {}", place.best),
-            Some(spread) => {
-                let among = match plural(place.count, ["1", "2", "5"]) {
-                    "1" => "участника",
-                    _ => "участников",
-                };
-                let (best, count) = (place.best, place.count);
-                format!("первый из {count} {among} - {best}, последний отстаёт в {}", times(spread))
-            }
+    fn then(&self, year: u16, test: &ThenTest) -> String {
+        let claim = |own: &ThenClaim| {
+            let one = |(on, ratio): &(String, String)| match on.as_str() {
+                "" => times(ratio),
+                on => format!("{} ({on})", times(ratio)),
+            };
+            let then: Vec<String> = own.then.iter().map(one).collect();
+            let with = |(ratio, own): &(String, Option<String>)| match own {
+                Some(own) => format!("в {} {}", times(ratio), interval(own)),
+                None => format!("в {}", times(ratio)),
+            };
+            let (fast, slow) = (&own.fast, &own.slow);
+            let now = match &own.now {
+                Now::Likewise(found) => format!("теперь тоже, {}", with(found)),
+                Now::Reversed(found) => {
+                    format!("теперь, наоборот, выше у {slow}, {}", with(found))
+                }
+                Now::Same => "теперь они одинаковы в пределах допуска".to_owned(),
+            };
+            let then = then.join(", ");
+            format!("в {year} году скорость {fast} была выше, чем у {slow}, в {then}; {now}")
         };
-        let verdict = match is_same {
-            None => "; тогдашнего первого здесь нет",
-            Some(true) => ": первый тот же",
-            Some(false) => ": первый другой",
-        };
-        let (then, now) = (place(then), place(now));
-        format!("{test}: в {year} году {then}; теперь по медианам {now}{verdict}.")
+        let mut text = own_words::words(&test.title);
+        if let Some(work) = &test.other_work {
+            text.push_str(&format!(" (здесь работа другая: {})", own_words::title(work)));
+        }
+        let claims: Vec<String> = test.claims.iter().map(claim).collect();
+        if !claims.is_empty() {
+            text.push_str(&format!(": {}", claims.join(". ")));
+        }
+        if !test.not_compared.is_empty() {
+            let all: Vec<String> =
+                test.not_compared.iter().map(|why| own_words::words(why)).collect();
+            let before = if claims.is_empty() {
+                ": не сравнивается"
+            } else {
+                ". Не сравнивается"
+            };
+            text.push_str(&format!("{before}: {}", all.join("; ")));
+        }
+        text + "."
     }
 
     fn conclusions(&self) -> &'static str {
         "Выводы статьи и её собственные числа"
     }
 
-    /// The figures behind it have no Russian words.
     fn conclusion(&self, finding: &Finding) -> String {
         let claim = claim_in_russian(finding.claim).unwrap_or(finding.claim);
         let holds = match finding.holds {
@@ -224,11 +260,14 @@ impl Phrases for Russian {
             Holds::Falls => "числа противоречат",
             Holds::CannotBeTold => "по числам решить нельзя",
         };
-        format!("{claim}: {holds}.")
+        format!("{claim}: {holds}. {}.", capital(&own_words::words(&finding.why)))
     }
 
     fn no_rows(&self, year: u16) -> String {
-        format!("Ни у одного теста {year} года нет данных этой машины, измеренных как задано.")
+        format!(
+            "Среди участников нет двух таких, что сравнивались в {year} году при том же вопросе и тех \
+             же часах и чья разница различима и тогда, и теперь: о «тогда и теперь» сказать нечего."
+        )
     }
 
     fn not_run(&self, label: &str, why: &str) -> String {
@@ -248,36 +287,32 @@ impl Phrases for Russian {
     }
 }
 
-fn other(one: &Against<'_>, more: &str) -> String {
-    let ratio = one.ratio.as_ref().map(|(ratio, interval)| match interval {
-        Some(interval) => format!("в {} {more} {}", times(ratio), turned(interval)),
+/// What is said of one against the best, or against the other of a pair.
+fn other(one: &Against, more: &str, names_both: bool) -> String {
+    let ratio = one.ratio.as_ref().map(|(ratio, own)| match own {
+        Some(own) => format!("в {} {more} {}", times(ratio), interval(own)),
         None => format!("в {} {more}", times(ratio)),
     });
     // A ratio below 1 is not "longer by".
-    let bare = one.ratio.as_ref().map_or_else(String::new, |(ratio, interval)| {
-        let interval =
-            interval.as_deref().map_or_else(String::new, |own| format!(" {}", turned(own)));
-        format!(" (отношение {}{interval})", number(ratio))
+    let bare = one.ratio.as_ref().map_or_else(String::new, |(ratio, own)| {
+        let own = own.as_deref().map_or_else(String::new, |own| format!(" {}", interval(own)));
+        format!(" (отношение {}{own})", number(ratio))
     });
-    let label = one.label;
+    let (label, other) = (&one.label, &one.than);
+    let than = if names_both { format!(", чем у {other}") } else { String::new() };
+    let and = if names_both { format!(" и {other}") } else { String::new() };
     let mut text = match (one.verdict, ratio) {
-        (Verdict::Same, Some(_)) => format!("у {label} столько же в пределах допуска{bare}"),
-        (Verdict::Same, None) => format!("у {label} столько же в пределах допуска"),
-        (Verdict::Undecided, Some(_)) => format!("с {label} не решено{bare}"),
-        (Verdict::Undecided, None) => format!("с {label} не решено"),
-        (Verdict::Slower, Some(ratio)) => format!("у {label} {ratio}"),
-        (Verdict::Slower, None) => format!("у {label} {more}"),
-        (Verdict::Faster, _) => format!("у {label}, однако, меньше"),
+        (Verdict::Same, _) => format!("у {label}{and} одинаково в пределах допуска{bare}"),
+        (Verdict::Undecided, _) if names_both => format!("{label} и {other} — не решено{bare}"),
+        (Verdict::Undecided, _) => format!("с {label} не решено{bare}"),
+        (Verdict::Slower, Some(ratio)) => format!("у {label} {ratio}{than}"),
+        (Verdict::Slower, None) => format!("у {label} {more}{than}"),
+        (Verdict::Faster, _) => format!("у {label}, однако, меньше{than}{bare}"),
     };
     if one.by_machine {
         text.push_str(", по вине машины");
     }
     text
-}
-
-/// `[1.38, 1.47]` as `[1,38; 1,47]`.
-fn turned(interval: &str) -> String {
-    interval.split(", ").map(number).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -297,7 +332,7 @@ mod tests {
         ] {
             assert_eq!(Russian.figure(text), own);
         }
-        assert_eq!(turned("[<0.01, 1.47]"), "[<0,01; 1,47]");
+        assert_eq!(interval("[<0.01, 1.47]"), "[<0,01; 1,47]");
     }
 
     #[test]
@@ -315,8 +350,9 @@ mod tests {
 
     #[test]
     fn an_answer_says_who_and_by_how_much() {
-        let against = |label, verdict, ratio: Option<&str>| Against {
-            label,
+        let against = |label: &str, verdict, ratio: Option<&str>| Against {
+            label: label.to_owned(),
+            than: "ext4".to_owned(),
             verdict,
             by_machine: false,
             ratio: ratio.map(|ratio| (ratio.to_owned(), Some("[1.38, 1.47]".to_owned()))),
@@ -325,12 +361,14 @@ mod tests {
             against("xfs", Verdict::Slower, Some("1.42")),
             against("btrfs", Verdict::Same, Some("1.01")),
             against("jfs", Verdict::Undecided, None),
+            Against { than: "xfs".to_owned(), ..against("jfs", Verdict::Slower, Some("5")) },
         ];
-        let text = Russian.answer("create", "ext4", Metric::Time, &others);
+        let text = Russian.answer("create", "ext4", Metric::Time, &others[..3], &others[3..]);
         assert_eq!(
             text,
             "create: наименьшая медиана у ext4; у xfs в 1,42 раза дольше [1,38; 1,47]; у btrfs \
-             столько же в пределах допуска (отношение 1,01 [1,38; 1,47]); с jfs не решено."
+             одинаково в пределах допуска (отношение 1,01 [1,38; 1,47]); с jfs не решено. \
+             Остальные пары: у jfs в 5 раз дольше [1,38; 1,47], чем у xfs."
         );
     }
 }

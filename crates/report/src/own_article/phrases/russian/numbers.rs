@@ -32,6 +32,16 @@ pub(super) fn plural(number: usize, forms: [&str; 3]) -> &str {
     }
 }
 
+/// Whether a text is a number, with or without a sign before it and a unit behind it: `1,234.5 ms`,
+/// `<0.01`, `2m05s`.
+pub(super) fn is_figure(text: &str) -> bool {
+    let bare = text.trim_start_matches(['=', '<', '>', '±', '+', '-', '~', ' ']);
+    let (value, unit) = bare.split_once(' ').unwrap_or((bare, ""));
+    let is_number = value.starts_with(|c: char| c.is_ascii_digit())
+        && value.chars().all(|c| c.is_ascii_digit() || ".,:smhe-".contains(c));
+    is_number && (matches!(unit, "" | "%" | "×") || UNITS.iter().any(|(own, _)| *own == unit))
+}
+
 pub(super) fn count(number: usize, forms: [&str; 3]) -> String {
     format!("{number} {}", plural(number, forms))
 }
@@ -57,6 +67,7 @@ pub(super) fn number(text: &str) -> String {
         match c {
             '.' if is_between => ',',
             ',' if is_between => '\u{a0}',
+            '-' if is_between => '–',
             c => c,
         }
     });

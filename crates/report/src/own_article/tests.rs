@@ -1,0 +1,207 @@
+//! What an article says of a RUN made by hand.
+
+use super::{Language, OwnArticle, own_article};
+use crate::answer::answer;
+use crate::article::OwnPhase;
+use crate::context::Repeats;
+use crate::pictures::sample::Sample;
+use crate::section::Block;
+use fsarena_model::record::{MemoryRecord, Notice};
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::Rule;
+use fsarena_testkit::records;
+
+/// All that an article says but its charts, a line each.
+fn lines(article: &OwnArticle) -> Vec<String> {
+    fn of_block(block: &Block, out: &mut Vec<String>) {
+        match block {
+            Block::Heading(text)
+            | Block::Text(text)
+            | Block::Note(text)
+            | Block::Warning(text)
+            | Block::Missing(text) => out.push(text.clone()),
+            Block::List(_, items) => out.extend(items.iter().cloned()),
+            Block::Table(table) => {
+                out.push(table.caption.clone());
+                out.push(
+                    table.columns.iter().map(|c| c.head.clone()).collect::<Vec<_>>().join("|"),
+                );
+                for row in &table.rows {
+                    let text = |cell: &crate::table::Cell| match cell.notes.as_slice() {
+                        [] => cell.text.clone(),
+                        notes => format!("{} ({})", cell.text, notes.join("; ")),
+                    };
+                    out.push(row.iter().map(text).collect::<Vec<_>>().join("|"));
+                }
+            }
+            Block::Chart(_, caption) => out.push(caption.clone()),
+            Block::Fold(summary, blocks) => {
+                out.push(summary.clone());
+                blocks.iter().for_each(|block| of_block(block, out));
+            }
+            _ => {}
+        }
+    }
+    let mut out = vec![article.title.clone()];
+    for (title, section) in &article.sections {
+        out.push(title.clone());
+        section.blocks.iter().for_each(|block| of_block(block, &mut out));
+    }
+    out
+}
+
+/// Three file systems, each a tenth slower than the one before, of which the machine was disturbed.
+fn disturbed() -> Sample {
+    let work = vec![records::small_files()];
+    let rule = Some(Rule::Fixed { blocks: 6 });
+    let mut sample = Sample::asking(&["ext4", "xfs", "btrfs"], work, 6, rule);
+    for record in &mut sample.records {
+        record.notices.push(Notice {
+            code: "buffered".to_owned(),
+            text: "the loop device does no direct I/O".to_owned(),
+            remedy: Some("put the images elsewhere".to_owned()),
+            measure: None,
+        });
+        record.phases[0].memory = MemoryRecord::Limited {
+            limit_bytes: 64 << 20,
+            by: "cgroup v2".to_owned(),
+            peak_bytes: None,
+            syncs: 2,
+        };
+    }
+    sample.again()
+}
+
+#[test]
+fn an_article_says_what_the_answer_says_to_mind() {
+    let sample = disturbed().unmeasured_block();
+    let run = sample.run();
+    let cautions = answer(&run, None).cautions;
+    assert!(cautions.len() > 1, "{cautions:?}");
+    let said = lines(&own_article(&run, Language::English)).join("\n");
+    for caution in cautions {
+        // A sentence begins with a capital.
+        assert!(said.contains(&caution.text[1..]), "{}: {said}", caution.text);
+        let remedy = caution.remedy.unwrap_or_default();
+        assert!(said.contains(remedy.get(1..).unwrap_or_default()), "{remedy}: {said}");
+    }
+}
+
+#[test]
+fn an_article_states_its_conditions() {
+    let sample = disturbed();
+    let said = lines(&own_article(&sample.run(), Language::English));
+    let has = |line: &str| assert!(said.iter().any(|own| own == line), "{line}: {said:#?}");
+    has("maker of ext4: mkfs.ext4 1.2.3");
+    has("fsarena: 0.1.0");
+    has("ext4|-|-|rw,relatime");
+    let workload = &records::small_files();
+    let first = &workload.phases.iter().find(|phase| phase.timed).unwrap().name;
+    has(&format!("{}|{first}|cold|cold|64 MiB by cgroup v2|all", workload.name));
+}
+
+#[test]
+fn every_pair_that_was_asked_is_said() {
+    let sample = disturbed();
+    let said = lines(&own_article(&sample.run(), Language::English));
+    let create =
+        said.iter().find(|line| line.contains("the least median is that of ext4")).unwrap();
+    assert!(create.contains("; btrfs takes 1.2"), "{create}");
+    let rest = create.split_once(" The other pairs: ").unwrap().1;
+    assert!(rest.starts_with("btrfs against xfs: takes 1.089 times as long [1.0"), "{rest}");
+    let said = lines(&own_article(&sample.run(), Language::Russian));
+    let rest = said.iter().find_map(|line| line.split_once(" Остальные пары: ")).unwrap().1;
+    assert!(rest.starts_with("у btrfs в 1,089 раза дольше [1,0"), "{rest}");
+    assert!(rest.contains(", чем у xfs"), "{rest}");
+}
+
+#[test]
+fn the_author_s_table_is_there_with_what_is_missing() {
+    let work = vec![records::small_files()];
+    let sample = Sample::asking(&["ext4", "xfs"], work, 2, Some(Rule::Fixed { blocks: 2 }));
+    let sample = sample.without(1, 0, "mkfs.xfs is missing");
+    let article = fsarena_reference::study(2003).unwrap();
+    let phases = [OwnPhase {
+        title: "write 5000 files of 256 B".to_owned(),
+        workload: "small-files".to_owned(),
+        phase: "create".to_owned(),
+    }];
+    let repeats = Repeats { article: &article, phases: &phases, notes: &[] };
+    let said = lines(&own_article(&sample.repeating(Some(repeats)), Language::English));
+    let at = said.iter().position(|line| line == "The author's table, from this RUN").unwrap();
+    assert!(said[at + 1].starts_with("As in 2003: RUN 0123456789abcdef, rates / CPU load"));
+    let has = |line: &str| assert!(said[at..].iter().any(|own| own == line), "{line}: {said:#?}");
+    has("write 5000 files of 256 B: xfs: not run: mkfs.xfs is missing");
+    let others = fsarena_reference::study(2003).unwrap();
+    let fsarena_reference::Shape::Rates { tests, .. } = &others.shape else { panic!("2003") };
+    let others: Vec<&str> = tests[1..].iter().map(|test| test.heading).collect();
+    has(&format!("{}: no phase of this RUN repeats it", others.join("; ")));
+}
+
+/// What is said of then and now, of ext3 and xfs in a test of 2003; xfs returns after `times` as
+/// long as ext3, and the clock of the question is `clock`.
+fn then_and_now(test: &str, times: f64, clock: Clock, scale: f64) -> Vec<String> {
+    let work = vec![records::small_files()];
+    let rule = Some(Rule::Fixed { blocks: 6 });
+    let mut sample = Sample::asking(&["ext3", "xfs"], work, 6, rule);
+    let asked = sample.header.plan.verdict.as_mut().unwrap();
+    asked.questions.iter_mut().for_each(|question| question.clock = clock);
+    sample.header.plan.scale = scale;
+    let xfs = sample.header.plan.contenders[1].id();
+    for record in sample.records.iter_mut() {
+        let times = if record.key.contender == xfs { times } else { 1.0 };
+        let noise = 1.0 + f64::from(record.key.block % 3) / 1000.0;
+        let returned_ns = (4e8 * times * noise) as u64;
+        record.phases.iter_mut().for_each(|phase| phase.clocks.returned_ns = returned_ns);
+    }
+    let sample = sample.again();
+    let article = fsarena_reference::study(2003).unwrap();
+    let phases = [OwnPhase {
+        title: test.to_owned(),
+        workload: "small-files".to_owned(),
+        phase: "create".to_owned(),
+    }];
+    let repeats = Repeats { article: &article, phases: &phases, notes: &[] };
+    let said = lines(&own_article(&sample.repeating(Some(repeats)), Language::English));
+    let at = said.iter().position(|line| line == "Then and now").unwrap();
+    let to = said.iter().position(|line| line.starts_with("Its conclusions")).unwrap();
+    said[at + 1..to].to_vec()
+}
+
+const FEW: &str = "write 5000 files of 256 B";
+
+#[test]
+fn then_and_now_are_compared_where_both_can_be() {
+    let said = then_and_now(FEW, 0.5, Clock::Returned, 1.0);
+    let then = "write 5000 files of 256 B: in 2003 xfs was 2.93 times as fast as ext3; now";
+    let last = said.last().unwrap();
+    assert!(last.starts_with(&format!("{then} too, 2.00")), "{said:?}");
+    assert_eq!(said.len(), 3, "with a chart: {said:?}");
+    let said = then_and_now(FEW, 2.0, Clock::Returned, 1.0);
+    let reversed = format!("{then} it is the other way round, 2.00");
+    assert!(said.last().unwrap().starts_with(&reversed), "{said:?}");
+    let said = then_and_now(FEW, 1.01, Clock::Returned, 1.0);
+    let same = format!("{then} they are the same within the margin.");
+    assert_eq!(said.last().unwrap(), &same);
+}
+
+#[test]
+fn then_and_now_are_silent_where_one_side_has_nothing() {
+    let none = "No two of what 2003 compared are contenders here with the same question";
+    let silent = |said: Vec<String>, why: &str| {
+        assert!(said[0].starts_with(none), "{said:?}");
+        assert_eq!(said.len(), 2, "no chart: {said:?}");
+        assert!(said[1].contains(why), "{said:?}");
+    };
+    silent(then_and_now(FEW, 0.5, Clock::Durable, 1.0), "until the calls returned was not asked");
+    let big = "read one file of 1500 MB";
+    let why = "no difference can be told of then, 26529.89 KB/s and 26237.54 KB/s";
+    silent(then_and_now(big, 0.5, Clock::Returned, 1.0), why);
+}
+
+#[test]
+fn other_work_is_said() {
+    let said = then_and_now(FEW, 0.5, Clock::Returned, 0.02);
+    let other = "write 5000 files of 256 B (here other work: ";
+    assert!(said.last().unwrap().starts_with(other), "{said:?}");
+}
