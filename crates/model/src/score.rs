@@ -200,6 +200,7 @@ impl PhaseScore {
             Metric::PerMib => return self.per_mib_ns(clock),
             Metric::Time => self.clock_ns(clock)?,
             Metric::Cpu => self.cpu_ns?,
+            Metric::TaskClock => self.covariates.worker_cpu_ns?,
             Metric::Written => self.written_bytes?,
             Metric::P99 => self.p99_ns?,
         };

@@ -161,11 +161,14 @@ pub enum Metric {
     /// Length of the phase by the question's clock ÷ the MiB that it moved: where the time is set
     /// and bytes are counted, or a program reports bytes per time alone.
     PerMib,
+    /// Time on a processor of the worker and the programs it starts, up to `durable`: what others
+    /// did is not in it.
+    TaskClock,
 }
 
 names!(Metric.name {
     Time = "time", Cpu = "cpu", Written = "written", P99 = "p99", PerOp = "per-op",
-    PerMib = "per-mib",
+    PerMib = "per-mib", TaskClock = "task-clock",
 });
 
 impl Metric {
@@ -174,7 +177,7 @@ impl Metric {
     pub fn clock(self, compared: Clock) -> Clock {
         match self {
             Self::Time | Self::PerOp | Self::PerMib => compared,
-            Self::Cpu => Clock::Durable,
+            Self::Cpu | Self::TaskClock => Clock::Durable,
             Self::Written => Clock::Drained,
             Self::P99 => Clock::Returned,
         }
@@ -188,7 +191,7 @@ impl Metric {
 
     /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
     /// bytes): no spread smaller than that is believed. 100 ns for reading a clock on both sides
-    /// of a call; one tick of `/proc/stat` (10 ms); a sector.
+    /// of a call; one tick of `/proc/stat` (10 ms); two of the microseconds of a task; a sector.
     #[must_use]
     pub fn step(self, value: f64) -> f64 {
         match self {
@@ -198,6 +201,8 @@ impl Metric {
             // The clock is read once a phase, which a stonewall makes far longer than 100 ms.
             Self::PerOp | Self::PerMib => value * 1e-6,
             Self::Cpu => 10_000_000.0,
+            // getrusage(2) has whole microseconds of user and of system time.
+            Self::TaskClock => 2_000.0,
             Self::Written => 512.0,
         }
     }

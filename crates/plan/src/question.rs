@@ -12,7 +12,7 @@ use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::verdict::{Metric, Question};
 
 const EXAMPLE: &str = "write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, \
-                       and :cpu, :written, :p99, :per-op, :per-mib or \
+                       and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or \
                        :time:returned may follow";
 /// Names of questions that an error lists at most.
 const LISTED: usize = 12;
@@ -62,7 +62,7 @@ fn has(metric: Metric, work: &Workload, at: usize) -> bool {
         Metric::Time | Metric::PerOp | Metric::PerMib => {
             constraints.free().metric() == Some(metric)
         }
-        Metric::Cpu | Metric::Written => constraints.has_same_work(),
+        Metric::Cpu | Metric::TaskClock | Metric::Written => constraints.has_same_work(),
     }
 }
 
@@ -86,7 +86,7 @@ fn why_not(metric: Metric, work: &Workload, at: usize) -> (&'static str, &'stati
         (Metric::Time, FreeQuantity::Bytes) => {
             ("the clock decides how much it moves", "ask for per-mib")
         }
-        (Metric::Time | Metric::Cpu | Metric::Written, _) => {
+        (Metric::Time | Metric::Cpu | Metric::TaskClock | Metric::Written, _) => {
             ("the clock decides how many ops it has", "ask for per-op, or for p99")
         }
         (Metric::PerOp | Metric::PerMib, FreeQuantity::Latency) => {

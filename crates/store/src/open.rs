@@ -88,7 +88,8 @@ impl Store {
                 c.execute_batch(match version {
                     ..7 => READ_6,
                     7..11 => READ_7_TO_10,
-                    11.. => READ_11_AND_12,
+                    11..13 => READ_11_AND_12,
+                    13.. => "",
                 })?;
                 c.pragma_update(None, "query_only", true)
             })?,

@@ -159,6 +159,7 @@ fn words(
         Metric::PerOp => ("faster per op", "slower"),
         Metric::PerMib => ("faster per MiB", "slower"),
         Metric::Cpu => ("less busy with processors", "more"),
+        Metric::TaskClock => ("lower in task clock", "higher"),
         Metric::Written => ("writing less", "more"),
         Metric::P99 => ("lower in p99 latency", "higher"),
     };
@@ -167,6 +168,7 @@ fn words(
         Metric::PerOp => ("faster", "slower per op"),
         Metric::PerMib => ("faster", "slower per MiB"),
         Metric::Cpu => ("less", "more busy with processors"),
+        Metric::TaskClock => ("lower", "higher in task clock"),
         Metric::Written => ("less", "writing more"),
         Metric::P99 => ("lower", "higher in p99 latency"),
     };

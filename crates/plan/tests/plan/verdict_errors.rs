@@ -106,11 +106,11 @@ fn of_questions() {
     ]);
     insta::assert_snapshot!(text, @r#"
     t.toml:4:7: "create" is no question
-      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99, :per-op, :per-mib or :time:returned may follow
+      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or :time:returned may follow
     t.toml:4:7: "small-files::cpu" is no question
-      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99, :per-op, :per-mib or :time:returned may follow
+      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or :time:returned may follow
     t.toml:4:7: "small-files:create:time:durable:x" is no question
-      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99, :per-op, :per-mib or :time:returned may follow
+      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or :time:returned may follow
     t.toml:4:30: unknown workload "smal-files"
       did you mean "small-files"?
     t.toml:4:7: unknown timed phase "write"
@@ -128,7 +128,7 @@ fn of_questions() {
     t.toml:4:7: `run.ask` is a number, but has to be text
       write it like "small-files:create"
     t.toml:4:12: the headline "small-files:*" is more than one question
-      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99, :per-op, :per-mib or :time:returned may follow
+      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or :time:returned may follow
     t.toml:4:12: the headline "small-files:create:cpu" is not asked
       add it to `ask`, or choose one of small-files:create, small-files:read, small-files:read-random, small-files:stat, small-files:delete
     t.toml:5:12: the headline "small-files:create" is not asked
@@ -202,7 +202,7 @@ fn of_the_command_line() {
     --ask: unknown timed phase "nothing"
       known: create, read, read-random, stat, delete
     --headline: "small-files" is no question
-      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99, :per-op, :per-mib or :time:returned may follow
+      write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :task-clock, :written, :p99, :per-op, :per-mib or :time:returned may follow
     --inject-delay: "30": unknown unit ""
       use one of ns, us, ms, s, m, h
     --inject-delay: an injected delay of 2h00m

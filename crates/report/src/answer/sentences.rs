@@ -73,6 +73,7 @@ fn less(metric: Metric) -> &'static str {
     match metric {
         Metric::Time => "less time",
         Metric::Cpu => "less processor time",
+        Metric::TaskClock => "less task clock",
         Metric::Written => "fewer bytes",
         Metric::P99 => "less p99 latency",
         Metric::PerOp => "less time for an op",
@@ -84,6 +85,7 @@ fn more(metric: Metric) -> &'static str {
     match metric {
         Metric::Time => "more time",
         Metric::Cpu => "more processor time",
+        Metric::TaskClock => "more task clock",
         Metric::Written => "more bytes",
         Metric::P99 => "more p99 latency",
         Metric::PerOp => "more time for an op",
@@ -95,6 +97,7 @@ fn amount(metric: Metric) -> &'static str {
     match metric {
         Metric::Time => "the time",
         Metric::Cpu => "the processor time",
+        Metric::TaskClock => "the task clock",
         Metric::Written => "the bytes",
         Metric::P99 => "the p99 latency",
         Metric::PerOp => "the time for an op",

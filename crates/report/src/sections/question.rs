@@ -133,6 +133,7 @@ fn ratios(
     let of = match question.metric {
         Metric::Time => "time",
         Metric::Cpu => "processor time",
+        Metric::TaskClock => "task clock",
         Metric::Written => "bytes written",
         Metric::P99 => "p99 latency",
         Metric::PerOp => "time of an op",

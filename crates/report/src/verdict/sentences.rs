@@ -366,6 +366,7 @@ impl Sentences<'_> {
         let of = match self.metric {
             Metric::Time => "the time of",
             Metric::Cpu => "the processor time of",
+            Metric::TaskClock => "the task clock of",
             Metric::Written => "the bytes of",
             Metric::P99 => "the p99 latency of",
             Metric::PerOp => "the time of an op of",
@@ -382,6 +383,7 @@ impl Sentences<'_> {
             (Metric::PerMib, _) => ("takes", " as long for a MiB as"),
             (Metric::Time, _) => ("takes", " as long as"),
             (Metric::Cpu, _) => ("needs", " the processor time of"),
+            (Metric::TaskClock, _) => ("needs", " the task clock of"),
             (Metric::Written, _) => ("writes", " as many bytes as"),
             (Metric::P99, _) => ("has", " the p99 latency of"),
         }

@@ -2,6 +2,7 @@
 //! written in.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use fsarena_model::clock::Clock;
 use fsarena_model::contender::Cache;
 use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{
@@ -10,7 +11,7 @@ use fsarena_model::record::{
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::score::{Covariates, MemoryKind, PROCESSOR, PhaseScore, TrialScore, WRITTEN};
-use fsarena_model::verdict::Rule;
+use fsarena_model::verdict::{Metric, Rule};
 use fsarena_model::work::{OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
@@ -352,7 +353,8 @@ fn make_version_12(raw: &Connection) {
     raw.execute_batch(
         "ALTER TABLE score DROP COLUMN free; ALTER TABLE score DROP COLUMN asked_bytes;
          PRAGMA writable_schema = ON;
-         UPDATE sqlite_schema SET sql = replace(sql, ', ''per-mib''', '') WHERE name = 'question';
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''per-mib'', ''task-clock''', '')
+         WHERE name = 'question';
          UPDATE sqlite_schema SET sql = replace(sql, ', ''unknown''', '') WHERE name = 'score';
          PRAGMA writable_schema = RESET; PRAGMA user_version = 12;",
     )
@@ -424,7 +426,7 @@ fn of_a_file_of_version_7() {
     let raw = upgraded(&path, kind, "UPDATE contender SET device = 'tape'");
     let question = "SELECT sql FROM sqlite_schema WHERE name = 'question'";
     let rule: String = raw.query_row(question, [], |row| row.get(0)).unwrap();
-    assert!(rule.contains("'written', 'p99', 'per-op', 'per-mib')"), "{rule}");
+    assert!(rule.contains("'written', 'p99', 'per-op', 'per-mib', 'task-clock')"), "{rule}");
 }
 
 /// What version 9 did not know is refused by its constraint, and taken once it is of a later one.
@@ -481,4 +483,34 @@ fn of_a_file_of_version_11() {
     drop(raw);
     assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
     upgraded(&path, kind, "UPDATE contender SET device = 'tape'");
+}
+
+/// No question of version 14 is about the task clock, which its scores have all the same.
+#[test]
+fn of_a_file_of_version_14() {
+    let mut header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    header.plan.verdict = Some(records::asked(&header.plan, Rule::Fixed { blocks: 2 }));
+    let (_dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    let mut record = records::record(&header, 0);
+    record.phases[0].task_cpu = Some(TaskCpu { worker_ns: 40_000_000, kernel_threads_ns: Some(1) });
+    store.put_record(run, &record).unwrap();
+    let expected = store.scores(run).unwrap();
+    let task_clock = expected[0].phases[0].value(Metric::TaskClock, Clock::Durable);
+    assert_eq!(task_clock, Some(40_000_000.0));
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(
+        "PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, ', ''task-clock''', '')
+         WHERE name = 'question';
+         PRAGMA writable_schema = RESET; PRAGMA user_version = 14;
+         DROP TRIGGER question_never_changes",
+    )
+    .unwrap();
+    let metric = "UPDATE question SET metric = 'task-clock'";
+    assert!(raw.execute(metric, []).is_err(), "it is as version 14 was");
+    drop(raw);
+    assert_eq!(Store::open_read_only(&path).unwrap().scores(run).unwrap(), expected);
+    upgraded(&path, metric, "UPDATE question SET metric = 'task-day'");
 }

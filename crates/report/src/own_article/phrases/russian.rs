@@ -58,6 +58,7 @@ impl Phrases for Russian {
             (Metric::Time, Clock::Drained) => "время до покоя диска",
             (Metric::Time, Clock::Durable | Clock::Returned) => "время",
             (Metric::Cpu, _) => "процессорное время",
+            (Metric::TaskClock, _) => "процессорное время самих программ",
             (Metric::Written, _) => "записано на диск",
             (Metric::P99, _) => "задержка 99 % вызовов",
             (Metric::PerOp, Clock::Durable) if changes => "время операции до сохранности на диске",
