@@ -11,6 +11,7 @@ mod factors;
 mod fleet;
 mod kernel;
 mod machine;
+mod programs;
 mod rank;
 mod results;
 mod run;
@@ -27,6 +28,9 @@ pub use kernel::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
 };
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
+pub use programs::{
+    ProgramsAddArgs, ProgramsArgs, ProgramsCommand, ProgramsDeleteArgs, ProgramsListArgs,
+};
 pub use rank::RankArgs;
 pub use results::{
     ArticleArgs, ArticleFormat, AssetFormat, Beside, BundleArgs, BundleCheckArgs, BundleCommand,
@@ -145,6 +149,8 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Build, list and check guest kernels: Linux as a process, in virtual time.
     Kernel(KernelArgs),
+    /// Fetch, list and delete programs of another width: i386 beside those of this machine.
+    Programs(ProgramsArgs),
     /// Cut the power of file systems in guest kernels and say what is lost.
     Safety(SafetyArgs),
     /// Print the documentation.

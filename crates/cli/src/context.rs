@@ -8,6 +8,7 @@ use fsarena_model::visible;
 use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
+use fsarena_places::program_tree::ProgramCache;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
@@ -105,6 +106,11 @@ pub fn own_directory(may_make: bool) -> Result<PathBuf> {
 /// The guest kernels that were built. Not below [`own_directory`], which is worked in.
 pub fn kernels() -> Result<Cache> {
     Cache::of_user().context("the directory of guest kernels")
+}
+
+/// Programs of another width. Beside the guest kernels.
+pub fn programs() -> Result<ProgramCache> {
+    ProgramCache::of_user().context("the directory of programs")
 }
 
 /// The crash states that were kept, in the user's data directory.

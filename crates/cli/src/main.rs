@@ -74,6 +74,7 @@ fn main() -> ExitCode {
             (None, None) => commands::safety::run(&args),
         },
         Command::Kernel(args) => commands::kernel::run(&args),
+        Command::Programs(args) => success(commands::programs::run(&args)),
         Command::Completions { shell } => success(commands::describe::completions(shell)),
         Command::Man { dir } => success(commands::describe::man(dir.as_deref())),
         Command::Executor { journal, parent, inside } => {

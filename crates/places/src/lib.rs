@@ -21,6 +21,7 @@ mod open_file;
 mod owned_dir;
 #[doc(hidden)]
 pub mod parsers;
+pub mod program_tree;
 pub mod sequence_run;
 mod state_groups;
 pub mod virtual_trial;

@@ -180,6 +180,10 @@ const OWN_INPUT: &[(&str, &str)] = &[
     ),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("places/src/kernel/digest.rs", "hashes that it has written into the user's cache itself"),
+    (
+        "places/src/program_tree/cache.rs",
+        "what it has written itself, into a directory that root alone may write to",
+    ),
     ("report/src/identity.rs", "a value of ours, of which free text alone was changed"),
 ];
 

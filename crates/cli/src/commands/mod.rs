@@ -28,6 +28,7 @@ pub mod merge;
 mod open;
 mod output_file;
 mod plan_cost;
+pub mod programs;
 pub mod rank;
 pub mod reference;
 mod remote;
