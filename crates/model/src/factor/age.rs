@@ -248,8 +248,9 @@ mod tests {
             syscall_ns: 0,
         };
         let mut levels = Levels::plain(FsLevel::plain("ext4"), disk);
-        let illegal =
-            |levels: &Levels| AgeOfFiles.illegal(&Target { levels, reflinks: None }).is_some();
+        let illegal = |levels: &Levels| {
+            AgeOfFiles.illegal(&Target { levels, reflinks: None, page_bytes: None }).is_some()
+        };
         assert!(!illegal(&levels), "it is fresh");
         AgeOfFiles.set(&mut levels, "80%");
         assert!(illegal(&levels));

@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(numbers(&levels("2", " 8 ")), (Some(2), Some(8)));
         let illegal = |hosts: &str, ranks: &str| {
             let levels = levels(hosts, ranks);
-            HostCount.illegal(&Target { levels: &levels, reflinks: None })
+            HostCount.illegal(&Target { levels: &levels, reflinks: None, page_bytes: None })
         };
         assert_eq!(illegal("2", "2"), None);
         assert_eq!(illegal("default", "1"), None);

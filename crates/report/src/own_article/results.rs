@@ -1,8 +1,8 @@
 //! The results: of each workload a table of medians and a sentence and a chart for each question.
 
 use super::phrases::{Against, Phrases};
-use crate::answer::answer;
 use super::wording;
+use crate::answer::answer;
 use crate::context::SectionContext;
 use crate::pictures;
 use crate::section::{Block, Section};

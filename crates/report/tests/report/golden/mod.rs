@@ -207,6 +207,7 @@ fn plan_80() {
         source: "Figures of a short calibration: the first RUN makes them better".to_owned(),
         crash_runs_s: None,
         needs: Vec::new(),
+        full_size: None,
     };
     insta::assert_snapshot!(plan_table(&header.plan, &cost, 80, plain()), @r"
     Not run

@@ -47,6 +47,7 @@ fn cost(plan: &RunPlan) -> PlanCost {
         source: "Times from: earlier records".to_owned(),
         crash_runs_s: None,
         needs: Vec::new(),
+        full_size: None,
     }
 }
 
@@ -54,6 +55,28 @@ fn cost(plan: &RunPlan) -> PlanCost {
 fn shown(plan: &RunPlan, width: usize) -> String {
     let text = plan_table(plan, &cost(plan), width, plain());
     text[text.find("Verdicts").unwrap()..].to_owned()
+}
+
+/// Another scale than that of the workloads: what they would cost as they are.
+#[test]
+fn a_plan_at_another_scale_says_what_full_size_costs() {
+    let (header, _) = sample();
+    let line = |full_size| {
+        let cost = PlanCost { full_size, ..cost(&header.plan) };
+        let text = plan_table(&header.plan, &cost, 100, plain());
+        text.lines().filter(|line| line.contains("full size")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(line(None), "");
+    let whole = cost(&header.plan).full_size(&header.plan);
+    let fixed = matches!(&whole, FullSize::Costs { blocks, .. } if *blocks == header.plan.blocks);
+    assert!(fixed, "{whole:?}");
+    let costs = FullSize::Costs { blocks: 4, expected_s: 72_000.0, written_bytes: 3 << 40 };
+    assert_eq!(
+        line(Some(costs)),
+        "At full size (--scale 1) 4 blocks are expected to take 20h00m and to write 3 TiB."
+    );
+    let refused = FullSize::Refused("it does not fit".to_owned());
+    assert_eq!(line(Some(refused)), "At full size (--scale 1) it is refused: it does not fit");
 }
 
 /// The power cuts after the trials, and whose power is not cut.
