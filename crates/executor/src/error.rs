@@ -1,9 +1,9 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
 use crate::host_time::HostTimeError;
-use crate::worker::{WORKER_ENDED, WorkerFailure};
+use crate::machine;
+use crate::worker::WorkerFailure;
 use fsarena_devices::TargetError;
-use fsarena_model::spec::Step;
 use fsarena_model::work::{OpError, Phase, WorkerSays};
 
 /// Why a step failed.
@@ -19,14 +19,15 @@ pub(crate) enum StepError {
 
 impl StepError {
     pub(crate) fn new(error: impl Into<String>) -> Self {
-        Self::Failed { error: error.into(), remedy: None }
+        let error = error.into();
+        Self::Failed { remedy: machine::remedy(&error), error }
     }
 }
 
 impl From<TargetError> for StepError {
     fn from(error: TargetError) -> Self {
         let words = error.to_string();
-        let known = || remedy_in(&words).map(str::to_owned);
+        let known = || remedy_in(&words);
         Self::Failed { remedy: error.remedy().or_else(known), error: words }
     }
 }
@@ -42,7 +43,7 @@ impl From<WorkerFailure> for StepError {
                 other => other,
             },
             WorkerFailure::Refused(reason) => {
-                let remedy = remedy_in(&reason).map(str::to_owned);
+                let remedy = remedy_in(&reason);
                 Self::Failed { error: reason, remedy }
             }
             WorkerFailure::HostTime(error) => {
@@ -71,10 +72,9 @@ pub(crate) fn unexpected(said: &WorkerSays) -> StepError {
 /// The error of a phase whose op failed, with the remedy. `inodes_free` is known where their number
 /// is fixed.
 pub(crate) fn op_failure(error: &OpError, phase: &Phase, inodes_free: Option<u64>) -> StepError {
-    let remedy = out_of_inodes(error.errno, inodes_free)
-        .or_else(|| no_attribute(error))
-        .or_else(|| remedy_for(error.errno));
-    StepError::Failed { error: describe(error, phase), remedy: remedy.map(str::to_owned) }
+    let own = out_of_inodes(error.errno, inodes_free).or_else(|| no_attribute(error));
+    let remedy = own.map(str::to_owned).or_else(|| remedy_for(error.errno));
+    StepError::Failed { error: describe(error, phase), remedy }
 }
 
 /// The same for a failure in words.
@@ -101,13 +101,14 @@ const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.ino
      device larger (--on loop:SIZE), or the work smaller (--scale)";
 
 /// What to do about an error of the system in the middle of the work.
-fn remedy_for(errno: i32) -> Option<&'static str> {
+fn remedy_for(errno: i32) -> Option<String> {
     use rustix::io::Errno;
     // 0 where a program did not say which.
     if !(1..4096).contains(&errno) {
         return None;
     }
-    Some(match Errno::from_raw_os_error(errno) {
+    let errno = Errno::from_raw_os_error(errno);
+    let own = match errno {
         Errno::NOSPC => "make the device larger (--on loop:SIZE) or the work smaller (--scale)",
         Errno::DQUOT => "raise the quota, or choose another directory",
         // Of metadata that are damaged: EBADMSG by a checksum, EUCLEAN by their contents.
@@ -117,30 +118,18 @@ fn remedy_for(errno: i32) -> Option<&'static str> {
         Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
         Errno::OPNOTSUPP => "this file system does not support the call: leave it or the phase out",
         Errno::NOMEM => "raise the memory limit (--memory), or see the kernel's log (dmesg)",
-        _ => return None,
-    })
+        _ => return machine::remedy_for(errno),
+    };
+    Some(own.to_owned())
 }
 
 /// The same for words that end with the system's: `… (os error 28)`.
-pub(crate) fn remedy_in(words: &str) -> Option<&'static str> {
+pub(crate) fn remedy_in(words: &str) -> Option<String> {
     remedy_for(errno_in(words)?)
 }
 
 pub(crate) fn errno_in(words: &str) -> Option<i32> {
     words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
-}
-
-/// Whether the machine ended a step with this error, and not the work: the worker was killed, or
-/// before the work a device was busy, or there was no memory and no limit on it. In the work ext4
-/// says that there is no memory where its device has ended.
-pub(crate) fn is_of_machine(step: &Step, error: &str, is_limited: bool) -> bool {
-    use rustix::io::Errno;
-    let is_killed = error.contains(WORKER_ENDED) && error.contains("(signal: 9");
-    let errno = errno_in(error);
-    let is = |one: Errno| errno == Some(one.raw_os_error());
-    let is_before_work = !matches!(step, Step::Measure { .. });
-    let lacks_memory = is(Errno::NOMEM) && !is_limited;
-    is_killed || (is_before_work && (is(Errno::BUSY) || lacks_memory))
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {
@@ -156,27 +145,6 @@ fn describe(error: &OpError, phase: &Phase) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_machine_is_told_from_the_work() {
-        let measure = Step::Measure { phase: Phase::new("p", fsarena_model::work::Op::Create, 1) };
-        let killed = "the worker ended without a result (signal: 9 (SIGKILL))";
-        let busy = "open exclusively /dev/loop0: Device or resource busy (os error 16)";
-        let memory = "mount: Cannot allocate memory (os error 12)";
-        for (step, error, is_limited, expected) in [
-            (&measure, killed, false, true),
-            (&Step::MakeDirs, killed, true, true),
-            (&Step::Reset, busy, false, true),
-            (&measure, busy, false, false),
-            (&Step::Reset, memory, false, true),
-            (&Step::Reset, memory, true, false),
-            (&measure, memory, false, false),
-            (&measure, "the worker ended without a result (signal: 11 (SIGSEGV))", false, false),
-            (&measure, "write f1: No space left on device (os error 28)", false, false),
-        ] {
-            assert_eq!(is_of_machine(step, error, is_limited), expected, "{error}");
-        }
-    }
 
     #[test]
     fn words_of_the_system_have_a_remedy() {

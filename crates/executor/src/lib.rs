@@ -29,6 +29,7 @@ mod guest;
 mod host_time;
 mod lateness;
 mod limit;
+pub mod machine;
 mod measure;
 mod place;
 mod rank_server;

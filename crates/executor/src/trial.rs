@@ -8,9 +8,10 @@ use crate::accounts::WriteAccounts;
 use crate::clients::Clients;
 use crate::contents::StoredContents;
 use crate::context::{Trial, blank_record};
-use crate::error::{StepError, is_of_machine, op_failure, unexpected};
+use crate::error::{StepError, op_failure, unexpected};
 use crate::filesystem::TestedFs;
 use crate::limit::MemoryLimit;
+use crate::machine::{self, Doing};
 use crate::source::SourceFiles;
 use crate::stop::Stop;
 use crate::trees::{TreeState, file_bytes};
@@ -83,6 +84,16 @@ pub fn run_trial(
     trial.record
 }
 
+/// The end of a trial whose step `name` failed, in `phase` where it has one.
+fn failed_in(
+    name: &str,
+    phase: Option<String>,
+    (error, remedy): (String, Option<String>),
+) -> Outcome {
+    let step = phase.map_or_else(|| name.to_owned(), |phase| format!("{name} {phase}"));
+    Outcome::Failed { step, error, remedy }
+}
+
 impl Trial<'_> {
     fn run_steps(&mut self, say: &mut dyn FnMut(&ExecutorSays)) -> Outcome {
         let spec = self.spec;
@@ -116,16 +127,24 @@ impl Trial<'_> {
                     if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
                         error = format!("{error}; {cause}");
                     }
-                    let is_limited = spec.contender.levels.memory_bytes.is_some();
-                    if is_of_machine(step, &error, is_limited) {
-                        self.record.end_by_machine(&error);
+                    if machine::is_at_fault(&error, self.doing(phase.as_deref())) {
+                        let remedy = machine::remedy(&error);
+                        self.record.end_by_machine(&error, remedy.as_deref());
                     }
-                    let step = phase.map_or(name.clone(), |phase| format!("{name} {phase}"));
-                    return Outcome::Failed { step, error, remedy };
+                    return failed_in(&name, phase, (error, remedy));
                 }
             }
         }
         Outcome::Done
+    }
+
+    /// What was done when a step failed: an op of `phase` did where its record says so.
+    fn doing(&self, phase: Option<&str>) -> Doing {
+        let last = self.record.phases.last();
+        Doing {
+            work: last.is_some_and(|last| Some(&*last.name) == phase && last.error.is_some()),
+            memory_limited: self.spec.contender.levels.memory_bytes.is_some(),
+        }
     }
 
     fn step(&mut self, step: &Step) -> Result<(), StepError> {

@@ -75,17 +75,20 @@ impl TrialRecord {
     /// Whether the machine ended it, and not its work.
     #[must_use]
     pub fn is_ended_by_machine(&self) -> bool {
-        self.notices.iter().any(|notice| notice.code == ENDED_BY_MACHINE)
+        self.end_by_machine_notice().is_some()
     }
 
-    /// Says that the machine ended it.
-    pub fn end_by_machine(&mut self, how: &str) {
-        self.notices.push(Notice {
-            code: ENDED_BY_MACHINE.to_owned(),
-            text: format!("the machine ended the trial, and not its work: {how}"),
-            remedy: Some("see the kernel's log (dmesg) for what was killed and why".to_owned()),
-            measure: None,
-        });
+    /// How the machine ended it, where it did.
+    #[must_use]
+    pub fn end_by_machine_notice(&self) -> Option<&Notice> {
+        self.notices.iter().find(|notice| notice.code == ENDED_BY_MACHINE)
+    }
+
+    /// Says that the machine ended it, and what helps: where that is not known, the kernel's log.
+    pub fn end_by_machine(&mut self, how: &str, remedy: Option<&str>) {
+        let text = format!("the machine ended the trial, and not its work: {how}");
+        let remedy = remedy.unwrap_or("see the kernel's log (dmesg) for what was killed and why");
+        self.notices.push(Notice::new(ENDED_BY_MACHINE, text, Some(remedy)));
     }
 
     /// A trial on a real machine of which nothing has been done yet.

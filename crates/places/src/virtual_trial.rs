@@ -133,7 +133,7 @@ fn trial(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> TrialRecord {
             let outcome = Outcome::Failed { step, error: error.to_string(), remedy };
             let mut record = TrialRecord { outcome, ..blank.clone() };
             if error.was_killed() {
-                record.end_by_machine(&error.to_string());
+                record.end_by_machine(&error.to_string(), None);
             }
             record
         }

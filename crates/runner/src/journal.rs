@@ -88,6 +88,13 @@ pub struct JournalError {
     source: io::Error,
 }
 
+impl JournalError {
+    /// Whether there is no room left for it.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
 pub(crate) fn at<'a>(path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
     move |source| JournalError { path: path.display().to_string(), source }
 }

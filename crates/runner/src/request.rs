@@ -2,6 +2,7 @@
 
 use crate::journal::JournalError;
 use fsarena_devices::vet::WipeConsent;
+use fsarena_executor::machine;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::RankHost;
@@ -198,6 +199,9 @@ pub enum RunError {
         /// What has become of what was measured, and what to do.
         rest: String,
     },
+    /// A limit of the machine was reached, and not by the work: the RUN is interrupted.
+    #[error("{error}; {remedy}; the RUN is interrupted, and `fsarena run --resume` goes on")]
+    Limit { error: Box<RunError>, remedy: String },
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -209,6 +213,21 @@ pub enum RunError {
 impl RunError {
     pub(crate) fn target(error: impl Into<String>, remedy: Option<&str>) -> Self {
         Self::Target { error: error.into(), remedy: remedy.map(str::to_owned) }
+    }
+
+    /// The same, as a limit of the machine where it is one, with what raises it.
+    pub(crate) fn or_limit(self) -> Self {
+        let remedy = match &self {
+            Self::Journal(error) if error.is_full() => Some("make room there".to_owned()),
+            Self::Journal(_) | Self::Target { .. } | Self::Start { .. } | Self::Store(_) => {
+                machine::remedy(&self.to_string())
+            }
+            _ => None,
+        };
+        match remedy {
+            Some(remedy) => Self::Limit { error: Box::new(self), remedy },
+            None => self,
+        }
     }
 }
 

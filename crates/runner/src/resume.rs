@@ -441,7 +441,7 @@ mod tests {
         let not_run = Outcome::NotRun { reason: "no room for its age".to_owned() };
         assert_eq!(left(&[with(0, not_run)]), others, "it would say the same in each block");
         let mut killed = set_up;
-        killed.end_by_machine("the worker ended without a result (signal: 9 (SIGKILL))");
+        killed.end_by_machine("the worker ended without a result (signal: 9 (SIGKILL))", None);
         assert_eq!(left(&[killed]), [1, 2, 3], "the next block may come to its end");
     }
 

@@ -71,7 +71,7 @@ pub fn run(
     match done {
         Ok(state) => Ok(Finished { run, state, kept: left.kept, left: left.failed, cut_off }),
         Err(error) => {
-            let error = spool.explained(error);
+            let error = spool.explained(error).or_limit();
             left.failed.iter().for_each(|failure| progress.message(failure));
             if before.is_some() && !has_begun {
                 stand_as_before(store);
@@ -81,6 +81,9 @@ pub fn run(
                         RunState::Interrupted,
                         format!("interrupted: the database could not be written: {cause}"),
                     ),
+                    RunError::Limit { error, remedy } => {
+                        (RunState::Interrupted, format!("interrupted: {error}; {remedy}"))
+                    }
                     other => (RunState::Failed, other.to_string()),
                 };
                 // The first cause is the one to tell.

@@ -7,6 +7,7 @@
 use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
 use fsarena_devices::{frozen, members};
+use fsarena_executor::machine::{self, Doing};
 use fsarena_executor::worker::SECRET_VARIABLE;
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
@@ -141,11 +142,12 @@ impl<'a> Session<'a> {
         {
             record.outcome = Outcome::Interrupted;
         }
-        if let Outcome::Failed { error, .. } = &record.outcome
-            && is_silent
+        // What the executor said itself before its first step, or what it died of.
+        if let Outcome::Failed { step, error, .. } = &record.outcome
+            && (is_silent || (step == EXECUTOR && machine::is_at_fault(error, Doing::default())))
         {
             let how = error.clone();
-            record.end_by_machine(&how);
+            record.end_by_machine(&how, machine::remedy(&how).as_deref());
         }
         record
     }
@@ -177,9 +179,10 @@ impl<'a> Session<'a> {
     fn failed(&self, error: &str) -> TrialRecord {
         let mut record = blank_record(&self.spec);
         record.outcome = Outcome::Failed {
-            step: "executor".to_owned(),
+            step: EXECUTOR.to_owned(),
             error: error.to_owned(),
-            remedy: Some("its own words are above; please report it".to_owned()),
+            remedy: machine::remedy(error)
+                .or_else(|| Some("its own words are above; please report it".to_owned())),
         };
         record
     }

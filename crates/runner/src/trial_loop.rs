@@ -44,12 +44,43 @@ pub(crate) struct TrialLoop<'a> {
     begun: Instant,
     /// Attempts at each trial (index into the schedule) that the machine ended, those of earlier
     /// pieces of the RUN among them.
-    machine_ends: BTreeMap<usize, usize>,
+    machine_ends: BTreeMap<usize, MachineEnds>,
     /// How the RUN was cut off before its plan was carried out, in words.
     pub(crate) cut_off: Option<String>,
     /// Trials of the block under way that were begun beside the present one, by their sequence and
     /// lane: guests, which share nothing but the processors.
     ahead: Vec<(usize, usize, Session<'a>)>,
+}
+
+/// Attempts at a trial that the machine ended.
+#[derive(Clone, Debug, Default)]
+struct MachineEnds {
+    attempts: usize,
+    /// How the last of them ended.
+    how: String,
+}
+
+impl MachineEnds {
+    fn add(&mut self, end: &Notice) {
+        self.attempts += 1;
+        how_ended(end).clone_into(&mut self.how);
+    }
+
+    /// What is said with the trial that was done in their place.
+    fn notice(&self) -> Notice {
+        let Self { attempts, how } = self;
+        let attempts = match attempts {
+            1 => "an attempt".to_owned(),
+            some => format!("{some} attempts, the last of them"),
+        };
+        let text = format!("done again: the machine had ended {attempts}: {how}");
+        Notice::new("done-again", text, None)
+    }
+}
+
+/// How the machine ended a trial, by its notice.
+fn how_ended(end: &Notice) -> &str {
+    end.text.split_once("its work: ").map_or(&*end.text, |(_, how)| how)
 }
 
 /// What has been decided so far, where the plan asks anything, and what time it took.
@@ -376,7 +407,10 @@ impl<'a> TrialLoop<'a> {
         resources: &mut RunResources<'_>,
     ) -> Result<TrialRecord, RunError> {
         let mut record = self.trial(sequence, (left_ns, beside), resources)?;
-        while record.is_ended_by_machine() && self.tries_again(sequence) {
+        while let Some(end) = record.end_by_machine_notice().cloned() {
+            if !self.tries_again(sequence, &end) {
+                break;
+            }
             record = self.trial(sequence, (left_ns, &[]), resources)?;
         }
         Ok(record)
@@ -384,8 +418,8 @@ impl<'a> TrialLoop<'a> {
 
     /// After an attempt that the machine ended: whether the trial is done again now. Otherwise the
     /// RUN is interrupted, or, after a resume, goes on without the trial.
-    fn tries_again(&mut self, sequence: usize) -> bool {
-        let attempts = self.machine_ends.get(&sequence).copied().unwrap_or_default();
+    fn tries_again(&mut self, sequence: usize, end: &Notice) -> bool {
+        let attempts = self.machine_ends.get(&sequence).map_or(0, |ends| ends.attempts);
         let plan = &self.request.header.plan;
         let slot = &plan.schedule[sequence];
         let label = &plan.contenders[slot.contender].label;
@@ -398,19 +432,22 @@ impl<'a> TrialLoop<'a> {
             _ => "it counts as failed",
         };
         self.progress.message(&format!(
-            "{workload} on {label} was ended by the machine, attempt {attempts}: {what}"
+            "{workload} on {label} was ended by the machine, attempt {attempts}: {what}: {}{}",
+            how_ended(end),
+            end.remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}")),
         ));
         attempts < ATTEMPTS_MAX
     }
 
     /// Attempts at each trial that the machine has ended so far.
-    fn ended_by_machine(&self) -> Result<BTreeMap<usize, usize>, RunError> {
-        let mut ends = BTreeMap::new();
+    fn ended_by_machine(&self) -> Result<BTreeMap<usize, MachineEnds>, RunError> {
+        let mut all: BTreeMap<usize, MachineEnds> = BTreeMap::new();
         for (_, record) in self.store.attempts(self.run)? {
-            let count = ends.entry(record.key.sequence as usize).or_default();
-            *count += usize::from(record.is_ended_by_machine());
+            if let Some(end) = record.end_by_machine_notice() {
+                all.entry(record.key.sequence as usize).or_default().add(end);
+            }
         }
-        Ok(ends)
+        Ok(all)
     }
 
     fn trial(
@@ -442,13 +479,14 @@ impl<'a> TrialLoop<'a> {
             self.begin_beside(lane, beside, resources)?;
         }
         let mut record = session.finish(&mut |step, phase| self.progress.step(step, phase));
-        if record.is_ended_by_machine() {
+        record.notices.extend(self.machine_ends.get(&sequence).map(MachineEnds::notice));
+        if let Some(end) = record.end_by_machine_notice().cloned() {
             let ends = self.machine_ends.entry(sequence).or_default();
-            if *ends < ATTEMPTS_MAX {
+            if ends.attempts < ATTEMPTS_MAX {
                 // It is not over, as after an interrupt.
                 record.outcome = Outcome::Interrupted;
             }
-            *ends += 1;
+            ends.add(&end);
         }
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);

@@ -55,6 +55,7 @@ use crate::context;
 use anyhow::{Context as _, Result};
 use fsarena_executor::{Namespaces, Outside, executor_inside, executor_outside};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -63,7 +64,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// One trial. Its lock on the journal lasts as long as the process.
+///
+/// Where it cannot begin, its parent hears why, and keeps that with the trial.
 pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Result<ExitCode> {
+    executor_or_error(journal, parent, inside).inspect_err(|error| {
+        let refused = fsarena_executor::ExecutorSays::Refused(format!("{error:#}"));
+        if let Ok(line) = serde_json::to_string(&refused) {
+            // A parent that is gone needs no answer.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    })
+}
+
+fn executor_or_error(
+    journal: Option<&Path>,
+    parent: Option<u32>,
+    inside: bool,
+) -> Result<ExitCode> {
     outlive_signals()?;
     let _lock = journal.map(fsarena_runner::live_in).transpose()?;
     let program = context::program();

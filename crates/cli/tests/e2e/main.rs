@@ -59,6 +59,7 @@ mod loop_spool;
 mod loop_vdisk;
 mod loop_verdict;
 mod loop_verdict_resume;
+mod machine_faults;
 mod merge;
 mod over_time;
 mod plain_directory;
