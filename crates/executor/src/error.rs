@@ -11,6 +11,8 @@ use fsarena_model::work::{OpError, Phase, WorkerSays};
 pub(crate) enum StepError {
     /// What went wrong and what to do.
     Failed { error: String, remedy: Option<String> },
+    /// The machine is at fault, and not the work: it is done again.
+    OfMachine { error: String, remedy: Option<String> },
     /// This file system cannot do what is asked for, and nothing went wrong.
     NotRun { reason: String },
     /// A stop was asked for.

@@ -31,6 +31,7 @@ mod lateness;
 mod limit;
 pub mod machine;
 mod measure;
+mod pause;
 mod place;
 mod rank_server;
 mod ranks;

@@ -14,6 +14,7 @@ use crate::drain::{Drain, DrainEnd};
 use crate::error::{StepError, errno_in, op_failure, unexpected};
 use crate::fault;
 use crate::limit::relief_notice;
+use crate::pause::{PauseWatch, Pauses};
 use crate::ranks::Ranks;
 use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
@@ -61,7 +62,9 @@ impl Trial<'_> {
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
         let readings = Readings { before, kernel_threads, sources: &mut sources };
         self.begin_lateness()?;
+        let pauses = self.watch_for_pauses(&ranks)?;
         let mut worked = self.work(phase, &mut ranks, readings, account.tracing())?;
+        let pauses = pauses.map(PauseWatch::stop).unwrap_or_default();
         let clients = self.clients.counted()?;
         let lateness = self.lateness()?;
         let report = &mut worked.report;
@@ -104,8 +107,28 @@ impl Trial<'_> {
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;
+        self.refuse_pauses(pauses, &phase.name)?;
         let failed = |error| op_failure(&error, phase, self.fs.inodes_free());
         report.error.map_or(Ok(()), |error| Err(of_failed_rank(failed(error), &rank_reports)))
+    }
+
+    /// Tests stop workers to look at them: with `FSARENA_TEST_FAST` it is a notice.
+    fn refuse_pauses(&mut self, pauses: Pauses, phase: &str) -> Result<(), StepError> {
+        match pauses.refuse(phase) {
+            Err(StepError::OfMachine { error, remedy }) if fault::is_fast() => {
+                self.notice("stood-still", format!("{error}; believed in a test"), remedy);
+                Ok(())
+            }
+            refused => refused,
+        }
+    }
+
+    /// Virtual time does not pass while a guest stands still, and a thread of ours would take some.
+    fn watch_for_pauses(&self, ranks: &Ranks<'_>) -> Result<Option<PauseWatch>, StepError> {
+        if self.spec.target.is_virtual() {
+            return Ok(None);
+        }
+        PauseWatch::start(&self.fs.roots.proc, ranks.pids()).map(Some)
     }
 
     /// Puts those of the ranks that run here under the memory limit; what is watched of them.

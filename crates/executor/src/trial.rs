@@ -122,7 +122,11 @@ impl Trial<'_> {
                 Ok(()) => {}
                 Err(StepError::Stopped) => return Outcome::Interrupted,
                 Err(StepError::NotRun { reason }) => return Outcome::NotRun { reason },
-                Err(StepError::Failed { .. }) if self.stop.asked() => return Outcome::Interrupted,
+                Err(_) if self.stop.asked() => return Outcome::Interrupted,
+                Err(StepError::OfMachine { error, remedy }) => {
+                    self.record.end_by_machine(&error, remedy.as_deref());
+                    return failed_in(&name, phase, (error, remedy));
+                }
                 Err(StepError::Failed { mut error, remedy }) => {
                     if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
                         error = format!("{error}; {cause}");

@@ -1,9 +1,11 @@
-//! Trials that the machine spoils, and not their work: too few file descriptors. They are done
-//! again, or the RUN is interrupted; none of it is a result.
+//! Trials that the machine spoils, and not their work: too few file descriptors, a worker that
+//! somebody stops. They are done again, or the RUN is interrupted; none of it is a result.
 
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
+use rustix::process::{Signal, kill_process};
+use std::time::Duration;
 
 /// With so few descriptors some limit is met wherever the program opens most files.
 #[test]
@@ -37,4 +39,29 @@ fn a_limit_of_open_files_interrupts_the_run_and_is_named() {
         assert!(records.iter().all(|one| one.outcome == Outcome::Done), "{files}: {records:?}");
     }
     assert!(interrupted > 0, "no limit was met within a trial");
+}
+
+#[test]
+fn a_phase_whose_worker_was_stopped_is_done_again() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let experiment = env.long_experiment("", &target, "");
+    let mut command = env.command(&["run", &experiment]);
+    // Which would believe it.
+    command.env_remove("FSARENA_TEST_FAST");
+    let mut live = env.start_command(command);
+    let worker = live.stop_in_phase(1);
+    std::thread::sleep(Duration::from_secs(2));
+    kill_process(worker, Signal::CONT).unwrap();
+    live.wait_for("was ended by the machine, attempt 1: it is done again");
+    live.end().good().says(&["phase create: the worker stood still for about"]);
+    assert_nothing_left(&env);
+    let records = env.records(1);
+    assert_eq!(records.len(), 2);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Done));
+    let again = records[0].notices.iter().find(|notice| notice.code == "done-again");
+    let text = &again.expect("it says so").text;
+    assert!(text.contains("phase create: the worker stood still for about"), "{text}");
+    assert!(records[1].notices.iter().all(|notice| notice.code != "done-again"));
+    env.run(&["show", "1"]).good().says(&["the worker stood still"]);
 }
