@@ -9,6 +9,7 @@
 mod agreement;
 mod child_job;
 mod corpus;
+mod cost;
 mod crash;
 mod fio;
 mod fleet;
@@ -46,6 +47,7 @@ const SECTIONS: &[Section] = &[
     crash::SECTION,
     agreement::SECTION,
     fleet::SECTION,
+    cost::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, …).

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::builder::ArgPredicate::IsPresent;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 use std::path::PathBuf;
 
@@ -19,6 +20,9 @@ pub(super) const NAMES: [&str; 10] = [
     "fleet",
 ];
 
+/// Those that run only where they are named.
+const NAMED_ONLY: [&str; 1] = ["cost"];
+
 const SECTIONS_HELP: &str = "\
 Sections:
   small     one thread of small files against a bare loop on tmpfs; the sampler
@@ -33,6 +37,8 @@ Sections:
   safety    crash states a second that are checked in guests, and a thousand power cuts
   agreement one modelled disk under the kernel of the machine and in a guest (root), not judged
   fleet     ranks: four against mdtest on tmpfs (--mdtest), reports merged, bytes of a rank
+  cost      only where it is named: what the dry run foretells after one equal RUN, against what six
+            experiments took (root; an hour)
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -47,7 +53,8 @@ const CORPUS_FILES_MOST: u64 = 100_000;
 #[command(after_help = SECTIONS_HELP)]
 pub(crate) struct Options {
     /// Sections to run; without names all.
-    #[arg(value_name = "SECTION", value_parser = NAMES)]
+    #[arg(value_name = "SECTION",
+          value_parser = PossibleValuesParser::new(NAMES.into_iter().chain(NAMED_ONLY)))]
     sections: Vec<String>,
     /// Another source of the bare loop than xtask/reference/rawloop.c, compiled with cc -O2.
     #[arg(long, value_name = "PATH", env = "FSARENA_RAWLOOP")]
@@ -88,6 +95,12 @@ pub(crate) struct Options {
     /// How many seconds each comparison goes on for enough such pairs.
     #[arg(long, value_name = "SEC", default_value_t = 900)]
     pub(super) patience: u64,
+    /// Cost: the one experiment to run.
+    #[arg(long, value_name = "NAME")]
+    pub(super) experiment: Option<String>,
+    /// Cost: RUNs beside whose times the forecasts are laid; judged from 3.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), default_value_t = 3)]
+    pub(super) repeat: u32,
     /// Everything as small as it can be, nothing judged: shows that it works.
     #[arg(long)]
     pub(super) smoke: bool,
@@ -105,7 +118,12 @@ pub(crate) struct Options {
 impl Options {
     /// Whether a section was named, or none was.
     pub(super) fn wants(&self, name: &str) -> bool {
-        self.sections.is_empty() || self.sections.iter().any(|wanted| wanted == name)
+        (self.sections.is_empty() && !NAMED_ONLY.contains(&name)) || self.is_named(name)
+    }
+
+    /// Whether a section was named.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.sections.iter().any(|wanted| wanted == name)
     }
 
     /// Pairs of a section that usually has `usual`.
@@ -200,6 +218,9 @@ mod tests {
     fn sections_run_that_are_named_or_all() {
         assert_eq!(wanted(&["uring", "--pairs", "3", "null"]), ["null", "uring"]);
         assert_eq!(wanted(&["--smoke"]), NAMES);
+        assert_eq!(wanted(&["cost", "--experiment", "quick"]), ["cost"]);
+        assert_eq!(judged(&["cost"])[NAMES.len()..], ["cost"]);
+        assert!(!judged(&["cost", "--repeat", "2"]).contains(&"cost"));
     }
 
     #[test]
