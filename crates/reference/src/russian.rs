@@ -6,11 +6,11 @@ const CLAIMS: &[(&str, &str)] = &[
     // 2003
     (
         "Of the file systems of Linux ext3 alone breaks down from 5,000 files to 50,000",
-        "Из файловых систем Linux при переходе от 5000 файлов к 50 000 не справляется только ext3",
+        "Из файловых систем Linux при переходе от 5\u{a0}000 файлов к 50\u{a0}000 не справляется только ext3",
     ),
     (
         "Even UFS without soft updates writes 50,000 small files several times as fast as ext3",
-        "Даже UFS без soft updates пишет 50 000 маленьких файлов в несколько раз быстрее ext3",
+        "Даже UFS без soft updates пишет 50\u{a0}000 маленьких файлов в несколько раз быстрее ext3",
     ),
     (
         "reiserfs leads in writing small files and in most of the other tests",
@@ -23,7 +23,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "Reading small files in order reiserfs is the best and jfs clearly the worst",
-        "В последовательном чтении маленьких файлов лучшая - reiserfs, явно худшая - jfs",
+        "В последовательном чтении маленьких файлов лучшая — reiserfs, явно худшая — jfs",
     ),
     (
         "jfs reads small files at half the rate at which it writes them",
@@ -46,7 +46,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("UFS2 is neither faster nor slower than UFS1", "UFS2 не быстрее и не медленнее UFS1"),
     (
         "Over all, reiserfs is first and UFS with soft updates second",
-        "В целом первая - reiserfs, вторая - UFS с soft updates",
+        "В целом первая — reiserfs, вторая - UFS с soft updates",
     ),
     (
         "With 64 MB of memory the cache has no influence",
@@ -97,7 +97,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "The optimum is at blocks of 32768 and fragments of 4096 bytes",
-        "Оптимум - при блоках в 32768 и фрагментах в 4096 байт",
+        "Оптимум — при блоках в 32768 и фрагментах в 4096 байт",
     ),
     (
         "The larger the fragment, the more bytes are written for the same data",
@@ -118,7 +118,7 @@ const CLAIMS: &[(&str, &str)] = &[
         "With fragments of 65536 bytes a script that makes 1,000 small files nearly doubles the \
          load \
          of the disk and makes the work far longer",
-        "При фрагментах в 65536 байт скрипт, создающий 1000 маленьких файлов, почти удваивает \
+        "При фрагментах в 65536 байт скрипт, создающий 1\u{a0}000 маленьких файлов, почти удваивает \
          загрузку диска и намного удлиняет работу",
     ),
     (
@@ -130,10 +130,10 @@ const CLAIMS: &[(&str, &str)] = &[
         "Фрагмент в одну восьмую блока лучше любой другой доли",
     ),
     // 2008
-    ("The figures are means of three measurements", "Числа - средние трёх измерений"),
+    ("The figures are means of three measurements", "Числа — средние трёх измерений"),
     (
         "The ratios of tables 3 to 5 follow from the printed means",
-        "Отношения таблиц 3-5 следуют из напечатанных средних",
+        "Отношения таблиц 3–5 следуют из напечатанных средних",
     ),
     (
         "Repeats are all but identical, so that three are enough",
@@ -145,7 +145,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "In tar+gzip the difference of 32 and 64 bits is within what the method can see",
-        "В tar+gzip разница 32 и 64 бит - в пределах погрешности метода",
+        "В tar+gzip разница 32 и 64 бит — в пределах погрешности метода",
     ),
     (
         "On Intel untar takes almost twice as long with 64 bits as with 32",
@@ -169,7 +169,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "wav2flac on 64-bit Intel is the one case in which ext3 comes out ahead of memory",
-        "wav2flac на 64-битном Intel - единственный случай, когда ext3 опережает память",
+        "wav2flac на 64-битном Intel — единственный случай, когда ext3 опережает память",
     ),
     (
         "Untar is faster in memory than on ext3, on every machine and system",
@@ -211,7 +211,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ),
     (
         "The seconds of the short copies are what the SSD took",
-        "Секунды коротких копирований - это время самого SSD",
+        "Секунды коротких копирований — это время самого SSD",
     ),
     (
         "A Portage tree of little more than 12 thousand files and directories, a few hundred \

@@ -28,6 +28,28 @@ pub struct OwnRun<'a> {
     pub notes: &'a [String],
 }
 
+/// Values of ours that are missing in tests for one reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Missing {
+    /// Headings of the tests; none where it is all of them.
+    pub(crate) tests: Vec<&'static str>,
+    /// Whose; nothing where it is everybody's.
+    pub(crate) label: Option<String>,
+    pub(crate) why: String,
+}
+
+impl Missing {
+    /// `untar; tar+gzip: xfs: not run`, each part by `words`.
+    pub(crate) fn line(&self, words: impl Fn(&str) -> String) -> String {
+        let tests: Vec<String> = match self.tests.as_slice() {
+            [] => vec![words("all tests")],
+            tests => tests.iter().map(|test| words(test)).collect(),
+        };
+        let label = self.label.iter().map(|label| format!("{label}: ")).collect::<String>();
+        format!("{}: {label}{}", tests.join("; "), words(&self.why))
+    }
+}
+
 /// An article and a RUN of ours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThenAndNowView {
@@ -37,8 +59,8 @@ pub(crate) struct ThenAndNowView {
     pub(crate) others: Vec<Block>,
     /// Ours: by `returned`, as the articles, and by the compared clock where that is another one.
     pub(crate) ours: Vec<Table>,
-    /// Why values of these are missing, a line each.
-    pub(crate) missing: Vec<String>,
+    /// Why values of these are missing.
+    pub(crate) missing: Vec<Missing>,
     /// The same by test, as values.
     pub(crate) tests: Vec<ThenAndNow>,
     /// What the figures of ours are.

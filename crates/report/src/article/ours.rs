@@ -2,7 +2,7 @@
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
 use super::measured::{Conditions, Groups, Ratios, cell, why_missing};
-use super::model::{OwnPhase, OwnRun, ThenAndNow};
+use super::model::{Missing, OwnPhase, OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, bytes};
 use crate::labels::{contender_of, contenders};
 use crate::phases::{cpu_per_op, foreign_note};
@@ -201,32 +201,34 @@ impl<'a> Ours<'a> {
         self.tests.iter().enumerate().map(of).collect()
     }
 
-    /// Why values of the first machine are missing: contender and reason, with the tests.
-    pub(super) fn missing(&self) -> Vec<String> {
+    /// Why values of the first machine are missing.
+    pub(super) fn missing(&self) -> Vec<Missing> {
         let Some(run) = self.runs.first() else { return Vec::new() };
-        let mut all: Vec<(String, Vec<&str>)> = Vec::new();
-        let mut add =
-            |why: String, test: &'static str| match all.iter_mut().find(|(known, _)| *known == why)
-            {
-                Some((_, tests)) => tests.push(test),
-                None => all.push((why, vec![test])),
-            };
+        let mut all: Vec<Missing> = Vec::new();
+        let mut add = |label: Option<String>, why: String, test: &'static str| match all
+            .iter_mut()
+            .find(|known| known.label == label && known.why == why)
+        {
+            Some(known) => known.tests.push(test),
+            None => all.push(Missing { tests: vec![test], label, why }),
+        };
         for (test, phase) in &self.tests {
             let Some(table) = table_of(run, *phase) else {
-                add("no phase of this RUN repeats it".to_owned(), test.heading);
+                add(None, "no phase of this RUN repeats it".to_owned(), test.heading);
                 continue;
             };
             for (contender, label) in contenders(run.study) {
                 if let Some(why) = why_missing(run.study, table, contender, self.conditions) {
-                    add(format!("{label}: {why}"), test.heading);
+                    add(Some(label), why, test.heading);
                 }
             }
         }
-        let line = |(why, tests): (String, Vec<&str>)| match tests.len() {
-            n if n == self.tests.len() && n > 1 => format!("all tests: {why}"),
-            _ => format!("{}: {why}", tests.join("; ")),
-        };
-        all.into_iter().map(line).collect()
+        for missing in &mut all {
+            if missing.tests.len() == self.tests.len() && self.tests.len() > 1 {
+                missing.tests.clear();
+            }
+        }
+        all
     }
 
     /// Whether a table has all tests, in columns or in rows, and is not of repeats.

@@ -55,7 +55,7 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
     if !made.is_empty() {
         blocks.push(Block::Table(made));
     }
-    let states = states(run);
+    let states = states(run, phrases);
     if !states.is_empty() {
         blocks.push(Block::Table(states));
     }
@@ -112,7 +112,7 @@ impl State {
 }
 
 /// State of caches and memory, asked and had.
-fn states(run: &Run<'_>) -> Table {
+fn states(run: &Run<'_>, phrases: &dyn Phrases) -> Table {
     let mut all: Vec<State> = Vec::new();
     for table in &run.study.tables {
         for one in of_phase(run, table) {
@@ -130,13 +130,14 @@ fn states(run: &Run<'_>) -> Table {
     let measured = run.study.tables.iter().flat_map(|table| &table.rows);
     let most = measured.map(|row| row.contender).collect::<std::collections::BTreeSet<_>>().len();
     for state in all {
+        let phases: Vec<String> = state.phases.iter().map(|own| phrases.words(own)).collect();
         let who = match state.labels.len() {
             n if n == most => "all".to_owned(),
             _ => state.labels.join(", "),
         };
         table.row([
             Cell::text(state.workload),
-            Cell::text(state.phases.join(", ")),
+            Cell::text(phases.join(", ")),
             Cell::text(state.asked),
             Cell::text(state.had).notes(state.why.into_iter().collect()),
             Cell::text(state.memory),

@@ -49,7 +49,7 @@ pub fn own_article(run: &Run<'_>, language: Language) -> OwnArticle {
         (Title::Conditions, conditions::section(&context, phrases)),
         (Title::Mind, conditions::mind(run, phrases)),
         (Title::Results, results::section(&context, phrases)),
-        (Title::AsThen, as_then::section(&context)),
+        (Title::AsThen, as_then::section(&context, phrases)),
         (Title::ThenAndNow, then::section(&context, phrases)),
         (Title::LeftOut, left_out(run, phrases)),
     ];

@@ -7,6 +7,7 @@ use crate::context::SectionContext;
 use crate::pictures;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table, Tone};
+use crate::text::capital;
 use crate::verdict::sentences::between;
 use crate::verdict::text::{ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::Verdict;
@@ -33,7 +34,7 @@ pub(super) fn section(context: &SectionContext<'_>, phrases: &dyn Phrases) -> Se
         if own.is_empty() {
             continue;
         }
-        blocks.push(Block::Heading(phrases.own_title(&workload.title)));
+        blocks.push(Block::Heading(capital(&phrases.own_title(&workload.title))));
         blocks.push(Block::Table(table(context, &own, phrases)));
         let answers = own.iter().filter_map(|question| {
             let is_alone = own.iter().filter(|other| other.phase == question.phase).count() == 1;

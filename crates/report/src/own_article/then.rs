@@ -86,12 +86,11 @@ fn compared(
             let beside = if shared(one) { one.beside.as_str() } else { "" };
             match claim(repeats, test, question, (one, other)) {
                 Ok(found) => all.add(found, beside),
-                Err(why) if beside.is_empty() => all.not_compared.push(why),
-                Err(why) => all.not_compared.push(format!("{beside}: {why}")),
+                Err(why) if all.not_compared.contains(&why) => {}
+                Err(why) => all.not_compared.push(why),
             }
         }
     }
-    all.not_compared.dedup();
     (!all.claims.is_empty() || !all.not_compared.is_empty()).then_some(all)
 }
 

@@ -73,7 +73,8 @@ pub(super) fn heat(own: Heat, phrases: &dyn Phrases) -> Heat {
 pub(super) fn bars(own: Bars, phrases: &dyn Phrases) -> Bars {
     let bar = |bar: Bar| {
         let key = Key { label: phrases.words(&bar.key.label), ..bar.key };
-        Bar { key, note: phrases.words(&bar.note), ..bar }
+        let note: Vec<String> = bar.note.split(", ").map(|part| phrases.words(part)).collect();
+        Bar { key, note: note.join(", "), ..bar }
     };
     let bars = own.bars.into_iter().map(bar).collect();
     Bars { head: head(own.head, phrases), axis: axis(own.axis, phrases), bars }

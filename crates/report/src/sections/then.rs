@@ -43,8 +43,9 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     }
     blocks.extend(view.printed);
     blocks.extend(view.ours.into_iter().map(Block::Table));
-    if !view.missing.is_empty() {
-        blocks.push(fold("Without a figure, and why", vec![list(&view.missing)]));
+    let missing: Vec<String> = view.missing.iter().map(|one| one.line(str::to_owned)).collect();
+    if !missing.is_empty() {
+        blocks.push(fold("Without a figure, and why", vec![list(&missing)]));
     }
     let others = view.others;
     if !others.is_empty() {

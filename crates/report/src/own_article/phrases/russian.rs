@@ -1,5 +1,8 @@
 //! Russian, as the articles of 2003 to 2010 were written: decimal comma, units in Russian.
 
+mod cautions;
+mod charts;
+mod judgements;
 mod numbers;
 mod own_words;
 mod templates;
@@ -8,7 +11,6 @@ use self::numbers::{count, figure, number, plural};
 use self::templates::interval;
 use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title};
 use crate::row_state::RowState;
-use crate::text::capital;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_reference::{Finding, Holds, claim_in_russian};
@@ -112,9 +114,10 @@ impl Phrases for Russian {
         "Перед каждым испытанием файловая система создаётся заново."
     }
 
-    fn counted(&self, trials: &str, blocks: usize) -> String {
-        let blocks = count(blocks, ["блок", "блока", "блоков"]);
-        format!("Проведено: {trials}; в счёт идёт {blocks}.")
+    fn counted(&self, trials: &str, number: usize) -> String {
+        let blocks = count(number, ["блок", "блока", "блоков"]);
+        let goes = plural(number, ["идёт", "идут", "идут"]);
+        format!("Проведено: {trials}; в счёт {goes} {blocks}.")
     }
 
     fn virtual_time(&self) -> &'static str {
@@ -141,7 +144,7 @@ impl Phrases for Russian {
 
     fn rule(&self, margin: &str) -> String {
         format!(
-            "Значимость различий определялась по правилу, заданному до первого блока; одинаково - \
+            "Значимость различий определялась по правилу, заданному до первого блока; одинаково — \
              значит в пределах ±{}.",
             number(margin)
         )
@@ -152,15 +155,18 @@ impl Phrases for Russian {
     }
 
     fn table(&self, workload: &str) -> String {
-        format!("{workload}: медианы, меньше - лучше")
+        format!("{workload}: медианы, меньше — лучше")
     }
 
     fn heat(&self, reference: &str) -> String {
-        format!("Все времена в отношении к {reference}; больше единицы - медленнее")
+        format!("Все времена в отношении к {reference}; больше единицы — медленнее")
     }
 
     fn times(&self, workload: &str, phase: &str) -> String {
-        format!("{workload}, {phase}: медианы, точки - отдельные испытания; меньше - лучше")
+        format!(
+            "{workload}, {}: медианы, точки — отдельные испытания; меньше — лучше",
+            own_words::words(phase)
+        )
     }
 
     fn answer(
@@ -204,7 +210,7 @@ impl Phrases for Russian {
     }
 
     fn then_chart(&self, year: u16) -> String {
-        format!("Отношения к лучшему своего времени: штриховка - {year} год, заливка - эта машина")
+        format!("Отношения к лучшему своего времени: штриховка — {year} год, заливка — эта машина")
     }
 
     fn then(&self, year: u16, test: &ThenTest) -> String {
@@ -257,11 +263,11 @@ impl Phrases for Russian {
     fn conclusion(&self, finding: &Finding) -> String {
         let claim = claim_in_russian(finding.claim).unwrap_or(finding.claim);
         let holds = match finding.holds {
-            Holds::Holds => "числа подтверждают",
-            Holds::Falls => "числа противоречат",
-            Holds::CannotBeTold => "по числам решить нельзя",
+            Holds::Holds => "Числа подтверждают",
+            Holds::Falls => "Числа противоречат",
+            Holds::CannotBeTold => "По числам решить нельзя",
         };
-        format!("{claim}: {holds}. {}.", capital(&own_words::words(&finding.why)))
+        format!("{claim}. {holds}: {}.", own_words::words(&finding.why))
     }
 
     fn no_rows(&self, year: u16) -> String {
@@ -272,15 +278,16 @@ impl Phrases for Russian {
     }
 
     fn not_run(&self, label: &str, why: &str) -> String {
-        format!("{label} не испытывалась: {why}")
+        format!("{label} не испытывалась: {}", own_words::words(why))
     }
 
     fn failed(&self, label: &str, workload: &str, why: &str) -> String {
-        format!("{label}: сбой в {workload}: {why}")
+        format!("{label}: сбой в {workload}: {}", own_words::words(why))
     }
 
     fn excluded(&self, workload: &str, phase: &str, label: &str, why: &str) -> String {
-        format!("{workload} {phase}: {label} исключена: {why}")
+        let (phase, why) = (own_words::words(phase), own_words::words(why));
+        format!("{workload}, {phase}: {label} исключена: {why}")
     }
 
     fn figure_word(&self) -> &'static str {
@@ -325,6 +332,8 @@ mod tests {
         for (text, own) in [
             ("12.5 ms", "12,5\u{a0}мс"),
             ("1,234 s", "1\u{a0}234\u{a0}с"),
+            ("50000", "50\u{a0}000"),
+            ("12345.678 ms", "12\u{a0}345,678\u{a0}мс"),
             ("1.00", "1,00"),
             ("2.50 MiB", "2,50\u{a0}МиБ"),
             ("-", "-"),

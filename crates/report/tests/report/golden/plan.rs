@@ -7,7 +7,7 @@ use fsarena_model::contender::Cache;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::safety::{SafetyNotRun, SafetyPlan};
 use fsarena_model::verdict::{Limits, Metric, Pairs, Question, Rule, VerdictPlan};
-use fsarena_report::{PlanCost, PlanCostRow, plan_table};
+use fsarena_report::{FullSize, PlanCost, PlanCostRow, plan_table};
 use fsarena_testkit::crash;
 use fsarena_testkit::records::{self, contender, small_files};
 use proptest::prelude::*;
@@ -60,15 +60,15 @@ fn shown(plan: &RunPlan, width: usize) -> String {
 /// Another scale than that of the workloads: what they would cost as they are.
 #[test]
 fn a_plan_at_another_scale_says_what_full_size_costs() {
-    let (header, _) = sample();
+    let plan = sample(Rule::Fixed { blocks: 5 });
     let line = |full_size| {
-        let cost = PlanCost { full_size, ..cost(&header.plan) };
-        let text = plan_table(&header.plan, &cost, 100, plain());
+        let cost = PlanCost { full_size, ..cost(&plan) };
+        let text = plan_table(&plan, &cost, 100, plain());
         text.lines().filter(|line| line.contains("full size")).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(line(None), "");
-    let whole = cost(&header.plan).full_size(&header.plan);
-    let fixed = matches!(&whole, FullSize::Costs { blocks, .. } if *blocks == header.plan.blocks);
+    let whole = cost(&plan).full_size(&plan);
+    let fixed = matches!(&whole, FullSize::Costs { blocks, .. } if *blocks == plan.blocks);
     assert!(fixed, "{whole:?}");
     let costs = FullSize::Costs { blocks: 4, expected_s: 72_000.0, written_bytes: 3 << 40 };
     assert_eq!(

@@ -38,6 +38,7 @@ pub(super) fn is_figure(text: &str) -> bool {
     let bare = text.trim_start_matches(['=', '<', '>', '±', '+', '-', '~', ' ']);
     let (value, unit) = bare.split_once(' ').unwrap_or((bare, ""));
     let is_number = value.starts_with(|c: char| c.is_ascii_digit())
+        && value.matches('.').count() < 2
         && value.chars().all(|c| c.is_ascii_digit() || ".,:smhe-".contains(c));
     is_number && (matches!(unit, "" | "%" | "×") || UNITS.iter().any(|(own, _)| *own == unit))
 }
@@ -62,16 +63,24 @@ pub(super) fn number(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_digit =
         |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(char::is_ascii_digit);
-    let turned = chars.iter().enumerate().map(|(at, &c)| {
+    let mut turned = String::new();
+    for (at, &c) in chars.iter().enumerate() {
         let is_between = is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
         match c {
-            '.' if is_between => ',',
-            ',' if is_between => '\u{a0}',
-            '-' if is_between => '–',
-            c => c,
+            '.' if is_between => turned.push(','),
+            ',' if is_between => {}
+            '-' if is_between => turned.push('–'),
+            c => turned.push(c),
         }
-    });
-    turned.collect()
+        let whole = chars[at + 1..].iter().take_while(|c| c.is_ascii_digit() || **c == ',');
+        let behind = whole.filter(|c| c.is_ascii_digit()).count();
+        let before = chars[..at].iter().rev().find(|c| !c.is_ascii_digit());
+        let is_whole = c.is_ascii_digit() && before != Some(&'.');
+        if is_whole && behind > 0 && behind.is_multiple_of(3) {
+            turned.push('\u{a0}');
+        }
+    }
+    turned
 }
 
 /// A figure with or without its unit.

@@ -1,11 +1,14 @@
 //! What the program itself says in English in its records and experiments, in Russian: the machine,
 //! devices, and titles. What a user has written stays as it is.
 
+use super::cautions::{CAUTIONS, CONDITIONS, OPEN, REASONS};
+use super::charts::{CHARTS, NOTES, OURS, PHASES};
+use super::judgements::{RULE, WHYS};
 use super::numbers::{figure, is_figure, number};
 use super::templates::{Template, turned};
 
 /// Parts of a line; the first that fits is taken.
-const PARTS: [Template; 27] = [
+const PARTS: &[Template] = &[
     ("the machine is not known", "неизвестна"),
     ("{} of memory", "{} памяти"),
     ("a virtual machine ({=})", "виртуальная машина ({=})"),
@@ -35,14 +38,15 @@ const PARTS: [Template; 27] = [
     ("{=} × rotating block device {=} of {} in all", "{=} × вращающийся диск {=}, всего {}"),
     ("{=} × non-rotating block device of {} in all", "{=} × твердотельный диск, всего {}"),
     ("{=} × rotating block device of {} in all", "{=} × вращающийся диск, всего {}"),
+    ("{} × CPUs", "{} × процессор"),
     ("{=} of {}", "{=}, {}"),
 ];
 
 /// Whole titles; the first that fits is taken.
-const TITLES: [Template; 23] = [
+const TITLES: &[Template] = &[
     (
         "the seven rows of the article of 2003: 5,000 and 50,000 tiny files, and one big one",
-        "семь строк статьи 2003 года: 5000 и 50\u{a0}000 крошечных файлов и один большой",
+        "семь строк статьи 2003 года: 5\u{a0}000 и 50\u{a0}000 крошечных файлов и один большой",
     ),
     (
         "the file systems of 2003: speed, and what a power cut leaves",
@@ -119,7 +123,7 @@ const TITLES: [Template; 23] = [
 ];
 
 /// Tests of the articles; the first that fits is taken.
-const TESTS: [Template; 9] = [
+const TESTS: &[Template] = &[
     ("write {} files of {}", "запись {} файлов по {}"),
     ("write one file of {}", "запись одного файла в {}"),
     ("read {} files of {} in order", "чтение {} файлов по {} по порядку"),
@@ -131,8 +135,9 @@ const TESTS: [Template; 9] = [
     ("{=} unpacked", "{=}: распаковка"),
 ];
 
-/// All tables of whole texts.
-const TABLES: [&[Template]; 3] = [&TITLES, &TESTS, &PARTS];
+/// All tables of whole texts, those that fit much last.
+const TABLES: &[&[Template]] =
+    &[RULE, WHYS, PHASES, TITLES, TESTS, CONDITIONS, OPEN, CAUTIONS, REASONS, OURS, NOTES, CHARTS];
 
 /// A text of the program in Russian; any other as it is.
 pub(super) fn words(text: &str) -> String {
@@ -148,7 +153,11 @@ pub(super) fn words(text: &str) -> String {
 
 /// A line of parts behind commas, each in Russian where it is the program's own.
 pub(super) fn line(text: &str) -> String {
-    text.split(", ").map(words).collect::<Vec<_>>().join(", ")
+    text.split(", ").map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn part(text: &str) -> String {
+    turned(PARTS, text, &words).unwrap_or_else(|| words(text))
 }
 
 /// A title in Russian, where it is the program's own; at another scale too.

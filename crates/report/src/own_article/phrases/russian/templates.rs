@@ -2,10 +2,12 @@
 //!
 //! A place of the English text says what may stand there, that of the Russian one how it is written:
 //! `{}` a figure with or without its unit, `{=}` a name that stays as it is, `{~}` a text with Russian
-//! of its own, `{,}` several names or such texts, `{[}` an interval, `{files}` and its like a number
+//! of its own, `{,}` several names or such texts, `{[}` an interval, `{#}` a list of figures, `{unit}` and `{phase}` one of these, `{files}` and its like a number
 //! of these in the case that the sentence needs. Places are filled in their order, or by their
 //! number, `{~2}`.
 
+use super::charts::PHASES;
+use super::judgements::WITHIN;
 use super::numbers::{figure, is_figure, number, plural};
 
 /// English and Russian.
@@ -14,7 +16,7 @@ pub(super) type Template = (&'static str, &'static str);
 /// A noun that is counted: how its place is called, its English beginning, its Russian forms.
 type Noun = (&'static str, &'static str, [&'static str; 3]);
 
-const NOUNS: [Noun; 16] = [
+const NOUNS: [Noun; 17] = [
     ("files", "file", ["файл", "файла", "файлов"]),
     ("dirs", "director", ["каталог", "каталога", "каталогов"]),
     ("trials", "trial", ["испытание", "испытания", "испытаний"]),
@@ -29,6 +31,7 @@ const NOUNS: [Noun; 16] = [
     ("of_contenders", "contender", ["участника", "участников", "участников"]),
     ("comparisons", "comparison", ["сравнение", "сравнения", "сравнений"]),
     ("phases", "phase", ["фаза", "фазы", "фаз"]),
+    ("over_phases", "phase", ["фазе", "фазам", "фазам"]),
     ("rows", "pair", ["пара", "пары", "пар"]),
     ("sessions", "session", ["сеанс", "сеанса", "сеансов"]),
 ];
@@ -76,6 +79,9 @@ fn is_of_kind(value: &str, kind: &str) -> bool {
         (_, Some(noun)) => counted(value, noun).is_some(),
         ("[", _) => value.starts_with('[') && value.ends_with(']'),
         ("", _) => is_figure(value),
+        ("phase", _) => PHASES.iter().any(|(own, _)| *own == value),
+        ("word", _) => !value.is_empty() && !value.contains([' ', ',']),
+        ("unit", _) => is_figure(&format!("1 {value}")),
         _ => !value.is_empty(),
     }
 }
@@ -117,7 +123,9 @@ fn written(kind: &str, value: &str, words: &dyn Fn(&str) -> String) -> String {
         ("~", _) => words(value),
         (",", _) => listed(value, words),
         ("[", _) => interval(value),
+        ("#", _) => figures(value),
         ("=", _) => value.to_owned(),
+        ("unit", _) => figure(&format!("1 {value}")).trim_start_matches(['1', '\u{a0}']).to_owned(),
         _ => figure(value),
     }
 }
@@ -125,6 +133,13 @@ fn written(kind: &str, value: &str, words: &dyn Fn(&str) -> String) -> String {
 /// `[1.38, 1.47]` as `[1,38; 1,47]`.
 pub(super) fn interval(text: &str) -> String {
     text.split(", ").map(number).collect::<Vec<_>>().join("; ")
+}
+
+/// `untar 0.97, true 0.98 (28-29 against 29-30 s)`: names with their figures.
+fn figures(text: &str) -> String {
+    let turned = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+    number(&WITHIN.iter().fold(text.to_owned(), turned)).trim_end_matches(" s").to_owned()
+        + if text.ends_with(" s") { "\u{a0}с" } else { "" }
 }
 
 /// `a, b and 2 more` as `a, b и ещё 2`, each in its own words.
