@@ -12,7 +12,7 @@ pub struct Counterpart {
     pub file_system: String,
     /// A mount option that was varied.
     pub mount: Option<String>,
-    /// Machine, system or device that it was measured on: only what has the same was measured alike.
+    /// Machine, system or device that it was measured on: what has the same was measured alike.
     pub beside: String,
 }
 
@@ -39,8 +39,9 @@ impl Article {
         Some(Counterpart { file_system, mount, beside: beside.to_owned() })
     }
 
-    /// How many times as fast the first of two values of a test in this unit is as the second, where
-    /// that can be told: from the tolerance on, whatever a clock of whole seconds has cut off.
+    /// How many times as fast the first of two values of a test in this unit is as the second,
+    /// where that can be told: from the tolerance on, whatever a clock of whole
+    /// seconds has cut off.
     #[must_use]
     pub fn times_as_fast(&self, unit: &str, first: f64, second: f64) -> Option<f64> {
         let off = match self.year {

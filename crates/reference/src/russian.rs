@@ -6,7 +6,8 @@ const CLAIMS: &[(&str, &str)] = &[
     // 2003
     (
         "Of the file systems of Linux ext3 alone breaks down from 5,000 files to 50,000",
-        "Из файловых систем Linux при переходе от 5\u{a0}000 файлов к 50\u{a0}000 не справляется только ext3",
+        "Из файловых систем Linux при переходе от 5\u{a0}000 файлов к 50\u{a0}000 не \
+         справляется только ext3",
     ),
     (
         "Even UFS without soft updates writes 50,000 small files several times as fast as ext3",

@@ -226,7 +226,8 @@ fn random_is_hard(rates: &Rates<'_>) -> Finding {
         claim: "Reading small files in random order is almost too much for all of them",
         holds: where_true(least(&all) >= ALMOST_TOO_MUCH),
         why: format!(
-            "times slower than in order: {}; taken as almost too much: {ALMOST_TOO_MUCH:.0} or more",
+            "times slower than in order: {}; taken as almost too much: {ALMOST_TOO_MUCH:.0} or \
+             more",
             named(&all)
         ),
     }

@@ -1,5 +1,5 @@
-//! The table of the article that a RUN repeats, as its author made it, with the figures of this RUN:
-//! rate and CPU load or seconds, by the clock of the article and by that of the RUN.
+//! The table of the article that a RUN repeats, as its author made it, with the figures of this
+//! RUN: rate and CPU load or seconds, by the clock of the article and by that of the RUN.
 
 use super::phrases::Phrases;
 use crate::context::SectionContext;

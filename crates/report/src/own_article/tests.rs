@@ -255,7 +255,7 @@ fn of_year(name: &str, scale: f64) -> OwnArticle {
     own_article(&sample.repeating(Some(repeats)), Language::Russian)
 }
 
-/// Names in the language that they have everywhere: file systems, programs, systems, makers, options.
+/// Names as they are everywhere: file systems, programs, systems, makers, options.
 const NAMES: &[&str] = &[
     "a",
     "xfs",

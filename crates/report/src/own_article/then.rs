@@ -1,5 +1,5 @@
-//! An article's tests beside ours: of which two the one was faster then, and whether it is now. Only
-//! where both times have the same question, the same clock, and a difference that can be told.
+//! An article's tests beside ours: of which two the one was faster then, and whether it is now.
+//! Only where both times have the same question, the same clock, and a difference that can be told.
 
 use super::phrases::{Now, Phrases, ThenClaim, ThenTest};
 use super::wording;

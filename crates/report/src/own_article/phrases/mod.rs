@@ -108,8 +108,8 @@ pub(super) trait Phrases: std::fmt::Debug + Sync {
     fn heat(&self, reference: &str) -> String;
     /// Caption of the chart of a phase.
     fn times(&self, workload: &str, phase: &str) -> String;
-    /// Who needs least, what is said of the others against it, and of the `rest` of the pairs. `about`
-    /// is a phase, with what is compared where several things are.
+    /// Who needs least, what is said of the others against it, and of the `rest` of the pairs.
+    /// `about` is a phase, with what is compared where several things are.
     fn answer(
         &self,
         about: &str,

@@ -2,32 +2,6 @@
 
 use super::templates::Template;
 
-/// Phases of the built-in experiments.
-pub(super) const PHASES: &[Template] = &[
-    ("create", "создание"),
-    ("read", "чтение"),
-    ("read-random", "чтение вразброс"),
-    ("write", "запись"),
-    ("write-random", "запись вразброс"),
-    ("delete", "удаление"),
-    ("copy", "копирование"),
-    ("big-write", "запись большого файла"),
-    ("big-read", "чтение большого файла"),
-    ("cycle", "цикл"),
-    ("untar", "распаковка"),
-    ("tar+bzip2", "упаковка bzip2"),
-    ("tar+gzip", "упаковка gzip"),
-    ("wav2flac", "кодирование flac"),
-    ("wav2ogg", "кодирование ogg"),
-    ("Untar", "Распаковка"),
-    ("Flac copied", "Копирование flac"),
-    ("Portage copied", "Копирование Portage"),
-    ("Avi copied", "Копирование avi"),
-    ("Iso copied", "Копирование iso"),
-    ("Portage deleted", "Удаление Portage"),
-    ("rewrite", "перезапись"),
-];
-
 /// Charts.
 pub(super) const CHARTS: &[Template] = &[
     ("{=} / {~}: time to {~}", "{=}, {~}: время до {~}"),
@@ -151,7 +125,8 @@ pub(super) const OURS: &[Template] = &[
     (
         " Datasets are scaled by {}: these figures are not to be compared with the article's, only with \
          each other.",
-        " Объёмы данных умножены на {}: эти числа нельзя сравнивать с числами статьи, только между собой.",
+        " Объёмы данных умножены на {}: эти числа нельзя сравнивать с числами статьи, только \
+         между собой.",
     ),
     ("Without a figure, and why", "Чего нет и почему"),
     ("Ours, otherwise than the article", "Что здесь не так, как в статье"),
@@ -233,7 +208,8 @@ pub(super) const NOTES: &[Template] = &[
     ),
     ("root does the work, in the article a user", "работает root, в статье — пользователь"),
     (
-        "the article does not state how often it repeated; here each repeat has a fresh file system",
+        "the article does not state how often it repeated; here each repeat has a fresh file \
+         system",
         "сколько было повторов, в статье не сказано; здесь у каждого новая файловая система",
     ),
     (

@@ -1,5 +1,5 @@
-//! The figures behind what becomes of the conclusions of the old articles, and the rule by which they
-//! are judged.
+//! The figures behind what becomes of the conclusions of the old articles, and the rule by which
+//! they are judged.
 
 use super::templates::Template;
 
@@ -25,7 +25,8 @@ pub(super) const WHYS: &[Template] = &[
     (
         "first in both tests of writing small files, and in {} of the {} others; its places there, of \
          8: {#}",
-        "первая в обоих тестах записи маленьких файлов и в {} из {} остальных; её места там из 8: {#}",
+        "первая в обоих тестах записи маленьких файлов и в {} из {} остальных; её места \
+         там из 8: {#}",
     ),
     (
         "fastest ÷ slowest: {} writing, {} reading",
@@ -51,7 +52,8 @@ pub(super) const WHYS: &[Template] = &[
     ),
     (
         "it is first, and by more than a little: {} times the next ({=}), {} times the last ({=})",
-        "она первая, и не «чуть»: в {} раза больше следующей ({=}), в {} раза больше последней ({=})",
+        "она первая, и не «чуть»: в {} раза больше следующей ({=}), в {} раза больше \
+         последней ({=})",
     ),
     (
         "{=} {} files/s, {} times the next ({=})",
@@ -201,7 +203,8 @@ pub(super) const WHYS: &[Template] = &[
          бы ни отсекли часы: {#}",
     ),
     (
-        "{=} / {=}: {#}; more than the clock explains: {#}; the error of the experiment is not stated",
+        "{=} / {=}: {#}; more than the clock explains: {#}; the error of the experiment is \
+         not stated",
         "{=} / {=}: {#}; больше, чем объясняют часы: {#}; погрешность опыта не названа",
     ),
     (
@@ -231,28 +234,4 @@ pub(super) const WHYS: &[Template] = &[
         "none lies outside whatever the clock cut off",
         "вне этого ничего нет, что бы ни отсекли часы",
     ),
-];
-
-/// Words within lists of figures: `{#}`.
-pub(super) const WITHIN: &[(&str, &str)] = &[
-    (" against ", " против "),
-    (", true ", ", верно "),
-    (" on AMD", " на AMD"),
-    (" on Intel", " на Intel"),
-    ("data copy", "копирование данных"),
-    ("data delete", "удаление данных"),
-    ("ports untar", "распаковка портов"),
-    ("ports copy", "копирование портов"),
-    ("ports delete", "удаление портов"),
-    ("big file copy", "копирование большого файла"),
-    ("flac copied", "копирование flac"),
-    ("portage copied", "копирование Portage"),
-    ("avi copied", "копирование avi"),
-    ("iso copied", "копирование iso"),
-    ("portage deleted", "удаление Portage"),
-    (" MB at ", "\u{a0}МБ при "),
-    (" s)", "\u{a0}с)"),
-    (" times less", " раза меньше"),
-    ("none", "нет"),
-    (" and ", " и "),
 ];

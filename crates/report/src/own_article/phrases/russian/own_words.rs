@@ -2,10 +2,10 @@
 //! devices, and titles. What a user has written stays as it is.
 
 use super::cautions::{CAUTIONS, CONDITIONS, OPEN, REASONS};
-use super::charts::{CHARTS, NOTES, OURS, PHASES};
+use super::charts::{CHARTS, NOTES, OURS};
 use super::judgements::{RULE, WHYS};
 use super::numbers::{figure, is_figure, number};
-use super::templates::{Template, turned};
+use super::templates::{PHASES, Template, turned};
 
 /// Parts of a line; the first that fits is taken.
 const PARTS: &[Template] = &[

@@ -1,13 +1,12 @@
 //! Texts of the program by their English, with places for what varies in them.
 //!
-//! A place of the English text says what may stand there, that of the Russian one how it is written:
-//! `{}` a figure with or without its unit, `{=}` a name that stays as it is, `{~}` a text with Russian
-//! of its own, `{,}` several names or such texts, `{[}` an interval, `{#}` a list of figures, `{unit}` and `{phase}` one of these, `{files}` and its like a number
-//! of these in the case that the sentence needs. Places are filled in their order, or by their
-//! number, `{~2}`.
+//! A place of the English text says what may stand there, that of the Russian one how it is
+//! written: `{}` a figure with or without its unit, `{=}` a name that stays as it is, `{word}` one
+//! without spaces, `{~}` a text with Russian of its own, `{,}` several names or such texts, `{[}`
+//! an interval, `{#}` a list of figures, `{unit}` and `{phase}` one of these, `{files}` and its like a
+//! number of these in the case that the sentence needs. Places are filled in their order, or by
+//! their number, `{~2}`.
 
-use super::charts::PHASES;
-use super::judgements::WITHIN;
 use super::numbers::{figure, is_figure, number, plural};
 
 /// English and Russian.
@@ -34,6 +33,56 @@ const NOUNS: [Noun; 17] = [
     ("over_phases", "phase", ["фазе", "фазам", "фазам"]),
     ("rows", "pair", ["пара", "пары", "пар"]),
     ("sessions", "session", ["сеанс", "сеанса", "сеансов"]),
+];
+
+/// Phases of the built-in experiments.
+pub(super) const PHASES: &[Template] = &[
+    ("create", "создание"),
+    ("read", "чтение"),
+    ("read-random", "чтение вразброс"),
+    ("write", "запись"),
+    ("write-random", "запись вразброс"),
+    ("delete", "удаление"),
+    ("copy", "копирование"),
+    ("big-write", "запись большого файла"),
+    ("big-read", "чтение большого файла"),
+    ("cycle", "цикл"),
+    ("untar", "распаковка"),
+    ("tar+bzip2", "упаковка bzip2"),
+    ("tar+gzip", "упаковка gzip"),
+    ("wav2flac", "кодирование flac"),
+    ("wav2ogg", "кодирование ogg"),
+    ("Untar", "Распаковка"),
+    ("Flac copied", "Копирование flac"),
+    ("Portage copied", "Копирование Portage"),
+    ("Avi copied", "Копирование avi"),
+    ("Iso copied", "Копирование iso"),
+    ("Portage deleted", "Удаление Portage"),
+    ("rewrite", "перезапись"),
+];
+
+/// Words within lists of figures: `{#}`.
+const WITHIN: &[(&str, &str)] = &[
+    (" against ", " против "),
+    (", true ", ", верно "),
+    (" on AMD", " на AMD"),
+    (" on Intel", " на Intel"),
+    ("data copy", "копирование данных"),
+    ("data delete", "удаление данных"),
+    ("ports untar", "распаковка портов"),
+    ("ports copy", "копирование портов"),
+    ("ports delete", "удаление портов"),
+    ("big file copy", "копирование большого файла"),
+    ("flac copied", "копирование flac"),
+    ("portage copied", "копирование Portage"),
+    ("avi copied", "копирование avi"),
+    ("iso copied", "копирование iso"),
+    ("portage deleted", "удаление Portage"),
+    (" MB at ", "\u{a0}МБ при "),
+    (" s)", "\u{a0}с)"),
+    (" times less", " раза меньше"),
+    ("none", "нет"),
+    (" and ", " и "),
 ];
 
 /// The text in Russian by the first template that fits; `words` is for what stands in its places.
