@@ -3,9 +3,9 @@
 //! A place of the English text says what may stand there, that of the Russian one how it is
 //! written: `{}` a figure with or without its unit, `{=}` a name that stays as it is, `{word}` one
 //! without spaces, `{~}` a text with Russian of its own, `{,}` several names or such texts, `{[}`
-//! an interval, `{#}` a list of figures, `{unit}` and `{phase}` one of these, `{files}` and its like a
-//! number of these in the case that the sentence needs. Places are filled in their order, or by
-//! their number, `{~2}`.
+//! an interval, `{#}` a list of figures, `{unit}` and `{phase}` one of these, `{files}` and its
+//! like a number of these in the case that the sentence needs. Places are filled in their order, or
+//! by their number, `{~2}`.
 
 use super::numbers::{figure, is_figure, number, plural};
 
