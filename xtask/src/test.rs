@@ -40,6 +40,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", run: steps::tidy },
     Step { name: "build", run: steps::build },
     Step { name: "guest kernel", run: steps::guest_kernel },
+    Step { name: "i386 programs", run: steps::i386_programs },
     Step { name: "tests", run: steps::tests },
     Step { name: "machine tests", run: steps::machine_tests },
     Step { name: "chaos", run: steps::chaos },

@@ -210,9 +210,10 @@ impl Trial<'_> {
         self.chilled = None;
         let spec = self.worker_spec(task);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        let width = self.prove_width()?;
         let said = worker.go();
         match said.map_err(|failure| refusal(failure.into(), self.fs.inodes_free()))? {
-            WorkerSays::Made => Ok(()),
+            WorkerSays::Made => width.end_task(),
             other => Err(unexpected(&other)),
         }
     }

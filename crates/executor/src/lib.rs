@@ -33,6 +33,7 @@ pub mod machine;
 mod measure;
 mod pause;
 mod place;
+mod programs;
 mod rank_server;
 mod ranks;
 mod real;

@@ -46,6 +46,7 @@ impl Trial<'_> {
         let spec = self.timed_worker_spec(self.phase_task(phase, true), phase.op);
         let over = (phase.io.ranks, self.spec.hosts.as_slice(), &self.clients);
         let mut ranks = Ranks::start(self.program, &spec, over, self.stop)?;
+        let width = self.prove_width()?;
         let watch = self.limit_and_watch(&ranks.pids(), phase.io.ranks);
         let mut sources = Sources::open(&self.fs.roots, &watch)?;
         if phase.cycle.is_none() {
@@ -73,6 +74,7 @@ impl Trial<'_> {
         let canary_after_ns = self.canary_ns(&mut ranks).ok().flatten();
         let rank_reports = ranks.take_reports();
         drop(ranks);
+        width.end_phase(&phase.name, &mut worked.report)?;
         let cycle_events = worked.events.as_ref();
         account.map_at_end(&self.fs.work_root()?, cycle_events.map_or(&[], CycleEvents::starts));
         let syncs = reliever.map_or(0, MemoryReliever::stop);

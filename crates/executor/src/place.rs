@@ -183,6 +183,12 @@ pub fn executor_inside(
         say(&ExecutorSays::Record(Box::new(refused(&spec))));
         return Ok(());
     }
+    if namespaces != Namespaces::Own && spec.programs.is_some() {
+        let reason = "programs of one width need mounts of their own, which root has".to_owned();
+        let outcome = Outcome::NotRun { reason };
+        say(&ExecutorSays::Record(Box::new(TrialRecord { outcome, ..blank_record(&spec) })));
+        return Ok(());
+    }
     let stop = Arc::new(Stop::default());
     let listener = Arc::clone(&stop);
     // Not joined: it ends with the process, when the parent closes the pipe or not.

@@ -71,7 +71,10 @@ pub fn run_trial(
         clients: Clients::default(),
         fs: TestedFs::new(spec, driver),
     };
-    trial.record.outcome = trial.run_steps(say);
+    trial.record.outcome = match trial.lay_programs() {
+        Ok(()) => trial.run_steps(say),
+        Err(reason) => Outcome::NotRun { reason },
+    };
     if let Err(StepError::Failed { error, remedy }) = trial.teardown() {
         if trial.record.outcome == Outcome::Done {
             trial.record.outcome = Outcome::Failed { step: "teardown".to_owned(), error, remedy };
@@ -203,12 +206,14 @@ impl Trial<'_> {
         whole.io.ranks = 1;
         let spec = self.worker_spec(self.phase_task(&whole, false));
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        let width = self.prove_width()?;
         self.memory.add(worker.pid());
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
         let said = worker.go().map_err(|failure| self.memory.explain_death(failure.into()))?;
         drop(reliever);
         match said {
-            WorkerSays::Done(report) => {
+            WorkerSays::Done(mut report) => {
+                width.end_phase(&phase.name, &mut report)?;
                 self.follow(phase, &report);
                 report
                     .error

@@ -71,6 +71,9 @@ pub struct RunPlace {
     /// Guest kernels that are files of the user's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernel_files: Vec<KernelFile>,
+    /// Programs of i386 that trials are done with; absent: none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<RunPrograms>,
     /// Hosts over which the ranks are spread, as ssh knows them; none: they all run here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
@@ -78,6 +81,25 @@ pub struct RunPlace {
     /// is mounted there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_mount: Option<String>,
+}
+
+/// Programs of i386, as they were when the RUN began; those of this machine were of the same
+/// versions.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunPrograms {
+    /// Hash of all packages.
+    pub key: String,
+    /// Packages of the programs and of the libraries that they load.
+    pub packages: Vec<ProgramPackage>,
+}
+
+/// A package of i386.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramPackage {
+    pub name: String,
+    pub version: String,
+    /// SHA-256 of the package, 64 hex digits.
+    pub sha256: String,
 }
 
 /// A guest kernel that is a file of the user's, as it was when the RUN began.

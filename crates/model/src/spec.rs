@@ -41,6 +41,9 @@ pub struct TrialSpec {
     /// also where this contender cannot be made cold; absent: as the contender's level says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_cache: Option<Cache>,
+    /// Programs whose width is proved; absent: whatever is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<TrialPrograms>,
     /// What to do, in order.
     pub steps: Vec<Step>,
     /// Seed of this trial.
@@ -70,6 +73,17 @@ pub struct TrialSpec {
     pub cpus: Vec<usize>,
     /// Leave the file system mounted or its image in place for inspection.
     pub keep: bool,
+}
+
+/// Programs that do the work of a trial, all of one width.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrialPrograms {
+    /// Class of each ELF file that is started, bits: 32 or 64.
+    pub elf_bits: u32,
+    /// A directory that is laid over `/usr` for the trial; absent: `/usr` stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usr: Option<PathBuf>,
 }
 
 /// A host on which ranks work, in the same directory as here.

@@ -6,13 +6,15 @@
 //! fail with `EPERM`, and nothing has changed.
 
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
-use rustix::fs::Mode;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::ffi::CString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 /// Lets `command` start in `dir`, which the caller keeps open until the child has started.
@@ -99,6 +101,20 @@ pub fn enter_mounts_of(pid: u32) -> io::Result<()> {
 pub fn mount_proc() -> io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     Ok(mount("proc", "/proc", "proc", flags, None)?)
+}
+
+/// Lays the directory `usr` over `/usr`, read-only (overlayfs): what is in both is that of `usr`.
+/// Only in private mounts, which take it away with them.
+///
+/// # Errors
+/// Without `CAP_SYS_ADMIN`, without overlayfs, or where `usr` cannot be opened.
+pub fn lay_over_usr(usr: &Path) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let usr = rustix::fs::open(usr, flags, Mode::empty())?;
+    // By a path without colons and commas, which its options have.
+    let layers = CString::new(format!("lowerdir=/proc/self/fd/{}:/usr", usr.as_raw_fd()))?;
+    let flags = MountFlags::RDONLY | MountFlags::NODEV;
+    Ok(mount("fsarena-programs", "/usr", "overlay", flags, Some(layers.as_c_str()))?)
 }
 
 /// Dies (`SIGKILL`) when the thread that started this process dies. `expected_parent` is its

@@ -15,6 +15,7 @@
 
 pub mod child;
 pub mod cmd;
+pub mod exec_events;
 pub mod guarded;
 pub mod limits;
 pub mod owner;

@@ -60,6 +60,14 @@ pub fn drop_unavailable(
     packages.extend(leave_out_unchecked(plan));
     packages.extend(leave_out_without_programs(plan, &is_installed));
     leave_memory_to_the_machine(plan, available_bytes(roots));
+    leave_unscheduled(plan);
+    packages.sort();
+    packages.dedup();
+    packages
+}
+
+/// Takes what is not run out of the schedule.
+pub(crate) fn leave_unscheduled(plan: &mut RunPlan) {
     let out: Vec<usize> =
         plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
     let pairs: Vec<(usize, usize)> =
@@ -67,9 +75,6 @@ pub fn drop_unavailable(
     plan.schedule.retain(|slot| {
         !out.contains(&slot.contender) && !pairs.contains(&(slot.contender, slot.workload))
     });
-    packages.sort();
-    packages.dedup();
-    packages
 }
 
 /// Whether this machine has each device of the level.
@@ -149,7 +154,7 @@ fn search_path(workload: &Workload) -> cmd::SearchPath {
 }
 
 /// Programs that do the work, each with the package that brings it where that is known.
-fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
+pub(crate) fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
     let jobs = workload.phases.iter().filter_map(|phase| phase.job.as_ref());
     let of_jobs = jobs.flat_map(Job::programs).map(|name| (name, job::package_of(name)));
     let fio = workload.fio.as_ref().map(|_| ("fio", Some("fio")));

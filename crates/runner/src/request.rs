@@ -32,6 +32,8 @@ pub struct Request<'a> {
     pub consents: &'a [WipeConsent],
     /// Hosts over which the ranks of phases are spread; none: they all run here.
     pub hosts: &'a [RankHost],
+    /// Programs of i386, which trials lay over `/usr`; absent: no trial has them.
+    pub i386_usr: Option<&'a Path>,
     /// Leave images and directories behind.
     pub keep: bool,
     /// How often the user has asked to stop.

@@ -685,6 +685,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            i386_usr: None,
             expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &AtomicUsize::new(0),
         };

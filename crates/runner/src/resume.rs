@@ -320,6 +320,7 @@ mod tests {
             cpus: Vec::new(),
             devices,
             kernel_files: Vec::new(),
+            programs: None,
             client_mount: None,
             hosts: Vec::new(),
         };

@@ -232,6 +232,7 @@ mod tests {
             workload: records::big_file(),
             staged: None,
             source_cache: None,
+            programs: None,
             steps: Vec::new(),
             seed: header.plan.seed,
             age_image_dir: None,
@@ -268,6 +269,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            i386_usr: None,
             expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &interrupts,
         };

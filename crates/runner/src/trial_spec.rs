@@ -7,7 +7,7 @@ use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::factor;
 use fsarena_model::record::Notice;
 use fsarena_model::run::{RunPlan, Slot};
-use fsarena_model::spec::{RankHost, TargetSpec, TrialKey, TrialSpec, Under};
+use fsarena_model::spec::{RankHost, TargetSpec, TrialKey, TrialPrograms, TrialSpec, Under};
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
@@ -55,6 +55,7 @@ pub(crate) fn trial_spec(
         workload,
         staged,
         source_cache,
+        programs: programs(request, &contender.levels),
         steps,
         seed: fsarena_plan::trial_seed(plan, slot),
         age_image_dir: request.header.place.as_ref().and_then(|it| it.age_image_dir.clone()),
@@ -70,6 +71,14 @@ pub(crate) fn trial_spec(
         keep: request.keep && sequence + 1 == plan.schedule.len(),
         contender,
     }
+}
+
+/// The programs of a trial on this kernel: where some trials of the RUN have those of i386, the
+/// width of all is proved.
+fn programs(request: &Request<'_>, levels: &Levels) -> Option<TrialPrograms> {
+    let usr = request.i386_usr.filter(|_| !levels.device.is_virtual())?;
+    let usr = factor::has_i386_programs(levels).then(|| usr.to_owned());
+    Some(TrialPrograms { elf_bits: if usr.is_some() { 32 } else { 64 }, usr })
 }
 
 /// The hosts of a trial: as many as its contender has, from the first on.

@@ -190,6 +190,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             cpus: Vec::new(),
             devices: Vec::new(),
             kernel_files: Vec::new(),
+            programs: None,
             client_mount: None,
             hosts: Vec::new(),
         }),

@@ -194,6 +194,29 @@ pub fn guest_kernel(context: &mut StepContext) -> Outcome {
     }
 }
 
+/// Programs of 32 bits, which tests of the tier `loop_` start: those in root's cache, else fetched
+/// by apt. What cannot have them says why, and the tests are not run.
+pub fn i386_programs(context: &mut StepContext) -> Outcome {
+    if !rustix::process::geteuid().is_root() {
+        return Outcome::not_run(vec![NotRun::new("i386 programs", "only root may have them")]);
+    }
+    let program = context.session.root.join("target/debug/fsarena");
+    let listed = context.session.run("programs", call(&program).args(["programs", "list"]));
+    if listed.text.contains("i386:") {
+        return Outcome::passed();
+    }
+    let mut command = call(&program);
+    let Ended { end, text } =
+        context.session.run("programs", command.args(["programs", "add", "i386", "--yes"]));
+    match end {
+        End::Good => Outcome::passed(),
+        End::Bad(_) | End::Stopped(_) => {
+            let last = text.lines().rev().find(|line| !line.trim().is_empty());
+            Outcome::not_run(vec![NotRun::new("i386 programs", last.unwrap_or("no output"))])
+        }
+    }
+}
+
 /// Tests that need nothing of the machine, and the examples in documentation.
 pub fn tests(context: &mut StepContext) -> Outcome {
     let output = parallel::run_plain(&context.session, &context.programs);

@@ -48,6 +48,7 @@ mod loop_parameters;
 mod loop_programs;
 mod loop_programs_articles;
 mod loop_programs_bad;
+mod loop_programs_i386;
 mod loop_programs_own;
 mod loop_programs_stage;
 mod loop_raw;

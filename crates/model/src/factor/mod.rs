@@ -15,6 +15,7 @@ mod host;
 mod kernel;
 mod level;
 mod partition;
+mod programs;
 mod ranks;
 mod work;
 
@@ -23,6 +24,7 @@ pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, 
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
 pub use partition::start_sector;
+pub use programs::{I386, PROGRAMS, has_i386_programs};
 pub use ranks::{HOST_COUNT, MAX_RANKS, RANKS, host_count, ranks};
 
 use crate::contender::{Contender, DeviceLevel, FsLevel, Levels, device_labels};
@@ -43,6 +45,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &ranks::HostCount,
     &ranks::RankCount,
     &work::ReflinkPolicy,
+    &programs::ProgramWidth,
     &work::InjectedDelay,
     &kernel::NR_REQUESTS,
     &kernel::DIRTY_BACKGROUND_BYTES,

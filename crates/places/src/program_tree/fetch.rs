@@ -11,6 +11,7 @@ use crate::kernel::sha256_of;
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{self, CmdError};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -171,21 +172,35 @@ fn unpack_all(files: &[PathBuf], dir: &Path, usr: &Path) -> Result<Owners, TreeE
     Ok(owners)
 }
 
+impl InstalledTree {
+    /// Starts the loader of the tree, which says its version.
+    ///
+    /// # Errors
+    /// Where this kernel does not start it, or it fails.
+    pub fn start_loader(&self) -> Result<(), TreeError> {
+        start_loader(&self.usr(), &["--version".as_ref()]).map(drop)
+    }
+}
+
+/// What the loader of the tree in `usr` prints.
+fn start_loader(usr: &Path, args: &[&OsStr]) -> Result<String, TreeError> {
+    match cmd::run(&usr.join(LOADER), args, LOADER_LIMIT) {
+        Ok(ran) => Ok(ran.stdout),
+        Err(CmdError::Start { source, .. }) => Err(TreeError::NoEmulation(source)),
+        Err(other) => Err(other.into()),
+    }
+}
+
 /// Numbers of the packages of which the programs load something, as the loader of the tree says.
 fn loaded_packages(usr: &Path, owners: &Owners) -> Result<BTreeSet<usize>, TreeError> {
     let usr = &usr.canonicalize().map_err(file_error(usr))?;
-    let loader = usr.join(LOADER);
     let mut loaded = BTreeSet::new();
     for (program, _) in PROGRAMS {
         let path = usr.join("bin").join(program);
         let libraries = usr.join(LIBRARIES);
         let args =
             ["--library-path".as_ref(), libraries.as_os_str(), "--list".as_ref(), path.as_os_str()];
-        let listed = cmd::run(&loader, &args, LOADER_LIMIT).map_err(|error| match error {
-            CmdError::Start { source, .. } => TreeError::NoEmulation(source),
-            other => other.into(),
-        })?;
-        for library in libraries_in(&listed.stdout) {
+        for library in libraries_in(&start_loader(usr, &args)?) {
             let real = Path::new(&library).canonicalize();
             let below = real.ok().and_then(|real| Some(real.strip_prefix(usr).ok()?.to_owned()));
             match below.and_then(|below| owners.get(&below).copied()) {

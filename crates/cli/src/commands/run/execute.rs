@@ -1,6 +1,7 @@
 //! Running what a header plans, and what is printed at the end; shared by a new RUN and the rest of
 //! an interrupted one.
 
+use super::programs;
 use crate::args::RunArgs;
 use crate::commands::loaded::{self, Identity, LoadedRun};
 use crate::commands::{advice, open, plan_cost, report, show};
@@ -31,6 +32,8 @@ pub(super) fn execute(
     db: Option<&Path>,
 ) -> Result<ExitCode> {
     let _held = hold_kernels(&header.plan)?;
+    let programs = header.place.as_ref().and_then(|place| place.programs.as_ref());
+    let held_programs = programs.map(programs::hold).transpose()?;
     let interrupts = context::count_interrupts()?;
     let mut store = open::for_writing(db)?;
     let expected_ns = plan_cost::trials_ns(&header.plan, &store)?;
@@ -41,6 +44,7 @@ pub(super) fn execute(
         state_dir: &context::state_dir()?,
         consents,
         hosts,
+        i386_usr: held_programs.as_ref().map(|(_, usr)| usr.as_path()),
         keep: args.keep,
         interrupts: &interrupts,
         expected_ns: &expected_ns,

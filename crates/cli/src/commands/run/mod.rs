@@ -5,6 +5,7 @@ mod execute;
 mod hosts;
 mod options;
 mod preflight;
+mod programs;
 mod rendezvous;
 mod resume;
 mod tools;
@@ -69,6 +70,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         user,
         devices,
         kernels,
+        programs,
         hosts,
     } = checked;
     // Devices of contenders that were dropped are not touched.
@@ -83,6 +85,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         cpus: args.cpus.clone(),
         devices,
         kernel_files: kernel_files(&plan, &kernels),
+        programs,
         hosts: hosts.names(),
         client_mount: args.client_mount.clone(),
     };

@@ -5,7 +5,7 @@
 
 use super::consent::{self, Consents};
 use super::hosts::{self, RankHosts};
-use super::{options, tools};
+use super::{options, programs, tools};
 use crate::args::RunArgs;
 use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result};
 use fsarena_devices::kept_image;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::factor;
-use fsarena_model::run::RunPlan;
+use fsarena_model::run::{RunPlan, RunPrograms};
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
@@ -37,6 +37,8 @@ pub(super) struct Checked {
     pub(super) devices: Vec<(PathBuf, DeviceIdentity)>,
     /// Guest kernels, with the files that devices name as such.
     pub(super) kernels: Kernels,
+    /// Programs of i386, where trials have them.
+    pub(super) programs: Option<RunPrograms>,
     /// Hosts of the ranks; each has answered.
     pub(super) hosts: RankHosts,
 }
@@ -84,6 +86,10 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     let asked = tools::Asked { experiment: &experiment, overrides: &overrides, kernels: &kernels };
     tools::stand_in(&asked, &mut plan, &packages)?;
     tools::validate_fio_jobs(&plan)?;
+    let programs = programs::of_run(&plan)?;
+    if programs.is_some() && named_hosts.is_some() {
+        refuse!("--programs: programs of i386 are on this machine alone; leave the hosts out");
+    }
     // The directory of the user's own that a RUN without root makes for itself is not there yet.
     let is_to_be_made = args.dry_run && args.on.is_none() && !overrides.on.is_empty();
     if !is_to_be_made {
@@ -100,6 +106,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
         user,
         devices,
         kernels,
+        programs,
         hosts,
     })
 }

@@ -1,5 +1,6 @@
 //! Programs that contenders and workloads need: missing ones reported or installed.
 
+use super::programs;
 use crate::args::RunArgs;
 use crate::commands::install;
 use crate::context::{self, Usage};
@@ -15,6 +16,7 @@ use fsarena_worker::program::FioRun;
 pub(super) fn drop_unavailable(plan: &mut RunPlan, kernels: &Kernels) -> Vec<String> {
     let is_root = context::is_root();
     let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), kernels);
+    programs::drop_without(plan);
     fsarena_plan::settle_rule(plan);
     packages
 }
