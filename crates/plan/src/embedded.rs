@@ -28,6 +28,7 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "2005-file-operations"),
     builtin!("experiments", "2007-ufs-block-fragment"),
     builtin!("experiments", "2008-all-against-all"),
+    builtin!("experiments", "2008-32-against-64"),
     builtin!("experiments", "2010-ssd-ext4-journal"),
     builtin!("experiments", "2010-writeback-safety"),
     builtin!("experiments", "small-devices"),

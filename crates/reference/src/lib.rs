@@ -40,6 +40,8 @@ struct Known {
     year: u16,
     title: &'static str,
     experiment: &'static str,
+    /// Another experiment that repeats a part of it.
+    part: Option<&'static str>,
     caches: Caches,
     /// Number of the table that it is about.
     main_table: usize,
@@ -51,6 +53,7 @@ const KNOWN: &[Known] = &[
         year: 2003,
         title: "Comparison of popular file systems under Linux and FreeBSD (2003)",
         experiment: "2003-linux-vs-freebsd",
+        part: None,
         caches: Caches::Cold,
         main_table: 0,
         read: y2003::contents,
@@ -59,6 +62,7 @@ const KNOWN: &[Known] = &[
         year: 2005,
         title: "FreeBSD 6 and AMD64: tests of file operations (2005)",
         experiment: "2005-file-operations",
+        part: None,
         caches: Caches::ColdStart,
         main_table: 0,
         read: y2005::contents,
@@ -67,6 +71,7 @@ const KNOWN: &[Known] = &[
         year: 2007,
         title: "Study of UFS performance: sizes of block and fragment (2007)",
         experiment: "2007-ufs-block-fragment",
+        part: None,
         caches: Caches::Warm,
         main_table: 0,
         read: y2007::contents,
@@ -75,6 +80,7 @@ const KNOWN: &[Known] = &[
         year: 2008,
         title: "All against all: 32 and 64 bits, AMD and Intel, tmpfs and ext3 (2008)",
         experiment: "2008-all-against-all",
+        part: Some("2008-32-against-64"),
         caches: Caches::Warm,
         main_table: 1,
         read: y2008::contents,
@@ -83,6 +89,7 @@ const KNOWN: &[Known] = &[
         year: 2010,
         title: "SSD and ext4: journal modes, beside a hard disk (2010)",
         experiment: "2010-ssd-ext4-journal",
+        part: None,
         caches: Caches::ColdStart,
         main_table: 0,
         read: y2010::contents,
@@ -110,13 +117,14 @@ pub fn study(year: u16) -> Option<Article> {
     KNOWN.iter().find(|known| known.year == year).map(article)
 }
 
-/// The study that an experiment repeats, by the experiment's name.
+/// The study that an experiment repeats, or a part of it, by the experiment's name.
 ///
 /// # Panics
 /// Never: a test reads every file.
 #[must_use]
 pub fn of_experiment(name: &str) -> Option<Article> {
-    KNOWN.iter().find(|known| known.experiment == name).map(article)
+    let repeats = |known: &&Known| known.experiment == name || known.part == Some(name);
+    KNOWN.iter().find(repeats).map(article)
 }
 
 fn article(known: &Known) -> Article {

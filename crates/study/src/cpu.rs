@@ -7,8 +7,10 @@
 //! less would be more than a percent of it. Short trials of one row are taken together.
 
 use crate::figures::SpreadF;
-use fsarena_model::record::{PhaseRecord, Window};
+use fsarena_model::contender::Contender;
+use fsarena_model::record::{PhaseRecord, TrialRecord, Window};
 use fsarena_model::sample::Counters;
+use fsarena_stats::median;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -115,6 +117,25 @@ impl CpuPerOp {
         let worker_ns = SpreadF::from_values(own.collect())?;
         Some(Self { ns, worker_ns, with_kernel_threads })
     }
+}
+
+/// Median over trials of the task clock of a phase (workload and name), ns: of the worker and its
+/// programs, up to `durable`. `None` where no complete trial of the contender has it.
+#[must_use]
+pub fn median_task_clock_ns(
+    records: &[TrialRecord],
+    contender: &Contender,
+    (workload, phase): (&str, &str),
+) -> Option<f64> {
+    let id = contender.id();
+    let is_own = |record: &&TrialRecord| {
+        record.key.contender == id && record.key.workload == workload && !record.has_bad_contents()
+    };
+    let own = records.iter().filter(is_own).flat_map(|record| &record.phases);
+    let complete = own.filter(|own| own.name == phase && own.is_complete());
+    let clocks: Vec<f64> =
+        complete.filter_map(|own| Some(own.task_cpu?.worker_ns as f64)).collect();
+    median(&clocks).ok()
 }
 
 /// The largest share of the machine that ran other programs, in user mode, in one of the phases, 0

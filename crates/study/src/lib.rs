@@ -41,7 +41,7 @@ mod workloads;
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
 pub use ageing::{AgeRow, AgeingRatio, AgeingView};
 pub use clients::ClientView;
-pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS};
+pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS, median_task_clock_ns};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};

@@ -111,7 +111,8 @@ pub(crate) fn own_section(article: &Article, phases: &[OwnPhase], runs: &[OwnRun
         }
         Shape::Rates { tests, .. } | Shape::Contenders { tests } | Shape::Machines { tests } => {
             let ours = ours::Ours::new(article, tests, phases, runs);
-            let mut blocks = ours.blocks(machines::tables(&ours));
+            let between = machines::widths(&ours).into_iter().chain(machines::tables(&ours));
+            let mut blocks = ours.blocks(between.collect());
             if ours.has_machines() {
                 blocks.extend(ours::every_trial(&ours));
             }
@@ -154,7 +155,7 @@ pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) 
             ThenAndNowView {
                 printed,
                 others,
-                ours: ours.tables(),
+                ours: ours.tables().into_iter().chain(machines::widths(&ours)).collect(),
                 missing: ours.missing(),
                 tests: ours.then_and_now(),
                 legend: ours.legend(),

@@ -95,6 +95,21 @@ impl<'a> Ours<'a> {
         }
     }
 
+    /// What a table of ratios of the article has for each column: a value a test.
+    pub(super) fn printed(&self, title: &str) -> Vec<(String, Vec<Option<f64>>)> {
+        let mut tables = self.article.tables.iter();
+        let Some(table) = tables.find(|table| table.title.starts_with(title)) else {
+            return Vec::new();
+        };
+        let row = |test: &Test| table.rows.iter().find(|row| is_row_of(test, row));
+        let value = |at: usize, test: &Test| row(test)?.cells.get(at)?.printed;
+        let column = |(at, head): (usize, &String)| {
+            let values = self.tests.iter().map(|(test, _)| value(at, test)).collect();
+            (head.clone(), values)
+        };
+        table.columns.iter().enumerate().map(column).collect()
+    }
+
     /// The tables, with those `between` machines, and what has to be said below them.
     pub(super) fn blocks(&self, between: Vec<Table>) -> Vec<Block> {
         let tables = self.tables().into_iter().chain(between);
