@@ -11,6 +11,7 @@ use crate::error::{StepError, refusal, unexpected};
 use crate::fault;
 use crate::filesystem::{TestedFs, notice};
 use crate::limit::MemoryLimit;
+use crate::programs::WidthProof;
 use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
@@ -210,7 +211,7 @@ impl Trial<'_> {
         self.chilled = None;
         let spec = self.worker_spec(task);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        let width = self.prove_width()?;
+        let width = WidthProof::listen(self.spec.programs.as_ref())?;
         let said = worker.go();
         match said.map_err(|failure| refusal(failure.into(), self.fs.inodes_free()))? {
             WorkerSays::Made => width.end_task(),

@@ -1,7 +1,7 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
 use crate::host_time::HostTimeError;
-use crate::machine;
+use crate::machine::{self, errno_in};
 use crate::worker::WorkerFailure;
 use fsarena_devices::TargetError;
 use fsarena_model::work::{OpError, Phase, WorkerSays};
@@ -128,10 +128,6 @@ fn remedy_for(errno: i32) -> Option<String> {
 /// The same for words that end with the system's: `… (os error 28)`.
 pub(crate) fn remedy_in(words: &str) -> Option<String> {
     remedy_for(errno_in(words)?)
-}
-
-pub(crate) fn errno_in(words: &str) -> Option<i32> {
-    words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {

@@ -70,8 +70,13 @@ fn errno_of(error: &str) -> Option<Errno> {
         let (_, rest) = error.split_once(TOO_MANY_FILES)?;
         Some(if rest.trim_start().starts_with(OF_ALL) { Errno::NFILE } else { Errno::MFILE })
     };
-    let number = crate::error::errno_in(error).filter(|number| (1..4096).contains(number));
+    let number = errno_in(error).filter(|number| (1..4096).contains(number));
     number.map(Errno::from_raw_os_error).or_else(named)
+}
+
+/// The number of the error that the system's words end in.
+pub(crate) fn errno_in(words: &str) -> Option<i32> {
+    words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
 #[cfg(test)]

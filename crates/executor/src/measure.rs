@@ -11,17 +11,19 @@ use crate::context::{Trial, unix_ns};
 use crate::cycle_events::CycleEvents;
 use crate::cycles::run_cycles;
 use crate::drain::{Drain, DrainEnd};
-use crate::error::{StepError, errno_in, op_failure, unexpected};
+use crate::error::{StepError, op_failure, unexpected};
 use crate::fault;
 use crate::limit::relief_notice;
+use crate::machine::errno_in;
 use crate::pause::{PauseWatch, Pauses};
+use crate::programs::WidthProof;
 use crate::ranks::Ranks;
 use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
 use crate::tracing::Tracing;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
-    KernelThreads, Roots, Sampler, Snapshot, Sources, Thermal, Watch, delta, disturb,
+    KernelThreads, Roots, Sampler, Samples, Snapshot, Sources, Thermal, Watch, delta, disturb,
     frequency_khz, processors, series,
 };
 use fsarena_model::client::{ClientRecord, received_bytes};
@@ -31,6 +33,7 @@ use fsarena_model::record::{
     CacheRecord, CacheState, Canary, Clocks, MemoryRecord, Notice, PhaseRecord, Rank, TaskCpu,
     Window,
 };
+use fsarena_model::sample::SamplerCost;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{Backend, OpError, Phase, WorkerReport, WorkerSays};
 use std::collections::BTreeMap;
@@ -46,7 +49,7 @@ impl Trial<'_> {
         let spec = self.timed_worker_spec(self.phase_task(phase, true), phase.op);
         let over = (phase.io.ranks, self.spec.hosts.as_slice(), &self.clients);
         let mut ranks = Ranks::start(self.program, &spec, over, self.stop)?;
-        let width = self.prove_width()?;
+        let width = WidthProof::listen(self.spec.programs.as_ref())?;
         let watch = self.limit_and_watch(&ranks.pids(), phase.io.ranks);
         let mut sources = Sources::open(&self.fs.roots, &watch)?;
         if phase.cycle.is_none() {
@@ -98,12 +101,7 @@ impl Trial<'_> {
             events.record(cycles, report.start_monotonic_ns, &worked.at.done)
         });
         if let Some(sampled) = sampled {
-            let (samples, cost) = sampled?;
-            if let Some(error) = samples.error() {
-                self.notice("sampler-stopped", error.to_string(), None);
-            }
-            record.series = Some(series(&samples, report.start_monotonic_ns));
-            record.sampler = Some(cost);
+            self.add_samples(&mut record, sampled?, report.start_monotonic_ns);
         }
         self.follow(phase, &report);
         self.note_ended_processes(&report);
@@ -112,6 +110,20 @@ impl Trial<'_> {
         self.refuse_pauses(pauses, &phase.name)?;
         let failed = |error| op_failure(&error, phase, self.fs.inodes_free());
         report.error.map_or(Ok(()), |error| Err(of_failed_rank(failed(error), &rank_reports)))
+    }
+
+    /// What was sampled during a phase that began at this time, ns.
+    fn add_samples(
+        &mut self,
+        record: &mut PhaseRecord,
+        (samples, cost): (Samples, SamplerCost),
+        start_monotonic_ns: u64,
+    ) {
+        if let Some(error) = samples.error() {
+            self.notice("sampler-stopped", error.to_string(), None);
+        }
+        record.series = Some(series(&samples, start_monotonic_ns));
+        record.sampler = Some(cost);
     }
 
     /// Tests stop workers to look at them: with `FSARENA_TEST_FAST` it is a notice.

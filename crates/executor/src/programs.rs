@@ -4,7 +4,6 @@
 //! The worker is this program itself, and none of the trial: it is listened to from when it is
 //! ready. What makes and mounts file systems is started while nobody listens.
 
-use crate::context::Trial;
 use crate::error::StepError;
 use fsarena_model::spec::TrialPrograms;
 use fsarena_model::work::{OpError, WorkerReport};
@@ -16,24 +15,14 @@ use std::io;
 #[derive(Debug)]
 pub(crate) struct WidthProof(Option<(u32, ExecEvents)>);
 
-impl Trial<'_> {
-    /// Lays the programs over `/usr`. It stays so until the mounts of this trial are gone.
-    ///
-    /// # Errors
-    /// Why they cannot be had here, in one sentence.
-    pub(crate) fn lay_programs(&self) -> Result<(), String> {
-        let Some(TrialPrograms { usr: Some(usr), .. }) = &self.spec.programs else { return Ok(()) };
-        lay_over_usr(usr).map_err(|error| {
-            format!("{} cannot be laid over /usr (overlayfs): {error}", usr.display())
-        })
-    }
-
-    /// Listens from now on to what is started; the worker is ready.
-    pub(crate) fn prove_width(&self) -> Result<WidthProof, StepError> {
-        let Some(programs) = &self.spec.programs else { return Ok(WidthProof(None)) };
-        let events = ExecEvents::listen().map_err(not_proved)?;
-        Ok(WidthProof(Some((programs.elf_bits, events))))
-    }
+/// Lays the programs of a trial over `/usr`. It stays so until the mounts of this trial are gone.
+///
+/// # Errors
+/// Why they cannot be had here, in one sentence.
+pub(crate) fn lay_over(programs: Option<&TrialPrograms>) -> Result<(), String> {
+    let Some(TrialPrograms { usr: Some(usr), .. }) = programs else { return Ok(()) };
+    lay_over_usr(usr)
+        .map_err(|error| format!("{} cannot be laid over /usr (overlayfs): {error}", usr.display()))
 }
 
 fn not_proved(error: io::Error) -> StepError {
@@ -43,6 +32,13 @@ fn not_proved(error: io::Error) -> StepError {
 }
 
 impl WidthProof {
+    /// Listens from now on to what is started; the worker is ready.
+    pub(crate) fn listen(programs: Option<&TrialPrograms>) -> Result<Self, StepError> {
+        let Some(programs) = programs else { return Ok(Self(None)) };
+        let events = ExecEvents::listen().map_err(not_proved)?;
+        Ok(Self(Some((programs.elf_bits, events))))
+    }
+
     /// A program of the other width fails what was done; how many files were started goes into the
     /// report of a phase that a program did.
     pub(crate) fn end_phase(self, phase: &str, report: &mut WorkerReport) -> Result<(), StepError> {
@@ -101,7 +97,9 @@ mod tests {
                 path: path.into(),
                 elf_bits: *elf_bits,
             };
-            StartedPrograms { files: files.iter().map(file).collect(), ..Default::default() }
+            let mut started = StartedPrograms::default();
+            started.files = files.iter().map(file).collect();
+            started
         };
         let fine = started(&[("/usr/bin/tar", Some(32)), ("/usr/bin/zcat", None)]);
         assert_eq!(other_width(32, &fine), None);

@@ -5,7 +5,8 @@
 
 use crate::cold::Need;
 use crate::context::Trial;
-use crate::error::{StepError, errno_in};
+use crate::error::StepError;
+use crate::machine::errno_in;
 use crate::trees::{StoredTree, file_bytes};
 use fsarena_filesystems::ContentRule;
 use fsarena_model::job::{DATA, Job, Origin, SourcePlace};

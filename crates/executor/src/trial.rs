@@ -12,6 +12,7 @@ use crate::error::{StepError, op_failure, unexpected};
 use crate::filesystem::TestedFs;
 use crate::limit::MemoryLimit;
 use crate::machine::{self, Doing};
+use crate::programs::{self, WidthProof};
 use crate::source::SourceFiles;
 use crate::stop::Stop;
 use crate::trees::{TreeState, file_bytes};
@@ -71,7 +72,7 @@ pub fn run_trial(
         clients: Clients::default(),
         fs: TestedFs::new(spec, driver),
     };
-    trial.record.outcome = match trial.lay_programs() {
+    trial.record.outcome = match programs::lay_over(trial.spec.programs.as_ref()) {
         Ok(()) => trial.run_steps(say),
         Err(reason) => Outcome::NotRun { reason },
     };
@@ -206,7 +207,7 @@ impl Trial<'_> {
         whole.io.ranks = 1;
         let spec = self.worker_spec(self.phase_task(&whole, false));
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        let width = self.prove_width()?;
+        let width = WidthProof::listen(self.spec.programs.as_ref())?;
         self.memory.add(worker.pid());
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
         let said = worker.go().map_err(|failure| self.memory.explain_death(failure.into()))?;

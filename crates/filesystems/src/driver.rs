@@ -378,11 +378,11 @@ pub trait FileSystem: Send + Sync {
         None
     }
 
-    /// What it reads of its own metadata, at most, when it is first written to after a mount: a warm
-    /// phase may read so much that nobody could have cached. Pure. It was measured as the bytes that
-    /// a loop device delivered from right after the mount of a fresh file system until up to
-    /// 100,000 files in 5,000 directories were written and removed (Linux 6.18): ext4 of 512 MiB to
-    /// 16 GiB 8 to 40 KiB, btrfs nothing.
+    /// What it reads of its own metadata, at most, when it is first written to after a mount: a
+    /// warm phase may read so much that nobody could have cached. Pure. It was measured as the
+    /// bytes that a loop device delivered from right after the mount of a fresh file system until
+    /// up to 100,000 files in 5,000 directories were written and removed (Linux 6.18): ext4 of
+    /// 512 MiB to 16 GiB 8 to 40 KiB, btrfs nothing.
     fn first_use_bytes(&self, level: &FsLevel, device_bytes: Option<u64>) -> u64 {
         let _ = (level, device_bytes);
         FIRST_USE_BYTES

@@ -99,7 +99,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME")]
     pub(super) experiment: Option<String>,
     /// Cost: RUNs beside whose times the forecasts are laid; judged from 3.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = value_parser!(u32).range(1..))]
     pub(super) repeat: u32,
     /// Everything as small as it can be, nothing judged: shows that it works.
     #[arg(long)]

@@ -104,6 +104,8 @@ const READ_BY: &[(&str, &str)] = &[
     ("model/src/factor/device.rs", "level"),
     ("model/src/factor/host.rs", "level"),
     ("model/src/factor/kernel.rs", "level"),
+    ("model/src/factor/partition.rs", "level"),
+    ("model/src/factor/programs.rs", "level"),
     ("model/src/factor/ranks.rs", "level"),
     ("model/src/factor/work.rs", "level"),
     ("model/src/header_rules.rs", "database-rows run-record run-shown"),

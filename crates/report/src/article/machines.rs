@@ -256,8 +256,9 @@ mod tests {
             widths(&Ours::new(&article, tests, &phases, &runs))
         };
         assert!(table(&sample).is_none(), "two file systems, and no width");
+        let wide = sample.header.plan.contenders[0].levels.clone();
         let narrow = &mut sample.header.plan.contenders[1];
-        narrow.levels = sample.header.plan.contenders[0].levels.clone();
+        narrow.levels = wide;
         narrow.levels.factors.insert(PROGRAMS.to_owned(), "i386".to_owned());
         let ids = [0, 1].map(|at: usize| sample.header.plan.contenders[at].id());
         let slots = sample.header.plan.schedule.clone();
