@@ -19,6 +19,9 @@ pub struct Doing {
     pub work: bool,
     /// With a limit on memory that was asked for.
     pub memory_limited: bool,
+    /// In a guest, whose kernel alone kills a worker: where the guest has too little memory, which
+    /// it has in every attempt of a seed.
+    pub in_guest: bool,
 }
 
 /// Whether the machine is the cause of `error`, and not the work: the worker was killed, no file
@@ -26,8 +29,8 @@ pub struct Doing {
 /// started, or there was no memory and no limit on it.
 #[must_use]
 pub fn is_at_fault(error: &str, doing: Doing) -> bool {
-    if error.contains(WORKER_ENDED) && error.contains("(signal: 9") {
-        return true;
+    if is_kill(error) {
+        return !doing.in_guest;
     }
     match errno_of(error) {
         Some(Errno::MFILE | Errno::NFILE) => true,
@@ -35,6 +38,18 @@ pub fn is_at_fault(error: &str, doing: Doing) -> bool {
         Some(Errno::NOMEM) => !doing.work && !doing.memory_limited,
         _ => false,
     }
+}
+
+/// What to do about a worker that was killed in a guest; nothing about other errors.
+#[must_use]
+pub fn remedy_in_guest(error: &str) -> Option<&'static str> {
+    is_kill(error).then_some(
+        "the kernel of the guest had no memory left: give it more (--memory), or use less work",
+    )
+}
+
+fn is_kill(error: &str) -> bool {
+    error.contains(WORKER_ENDED) && error.contains("(signal: 9")
 }
 
 /// What to do about an error of the machine, where it is no use to look into the kernel's log.
@@ -91,10 +106,12 @@ mod tests {
         let files = "/proc/stat: cannot read it: Too many open files (os error 24)";
         let fork = "the worker fsarena could not be started: Resource temporarily unavailable (os \
                     error 11)";
-        let [outside, inside] = [false, true].map(|work| Doing { work, memory_limited: false });
+        let [outside, inside] = [false, true].map(|work| Doing { work, ..Doing::default() });
         for (doing, error, expected) in [
             (inside, killed, true),
             (Doing { memory_limited: true, ..outside }, killed, true),
+            (Doing { in_guest: true, ..inside }, killed, false),
+            (Doing { in_guest: true, ..outside }, busy, true),
             (outside, busy, true),
             (inside, busy, false),
             (outside, memory, true),
@@ -120,6 +137,9 @@ mod tests {
         assert!(files.contains("limit of open files") && files.contains("ulimit -n"), "{files}");
         assert!(remedy("x: Too many open files in system").unwrap().contains("fs.file-max"));
         assert!(remedy("fork: again (os error 11)").unwrap().contains("ulimit -u"));
-        assert_eq!(remedy("the worker ended without a result (signal: 9 (SIGKILL))"), None);
+        let killed = "the worker ended without a result (signal: 9 (SIGKILL))";
+        assert_eq!(remedy(killed), None);
+        assert!(remedy_in_guest(killed).unwrap().contains("--memory"));
+        assert_eq!(remedy_in_guest("x: Too many open files (os error 24)"), None);
     }
 }

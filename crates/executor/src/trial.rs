@@ -139,7 +139,9 @@ impl Trial<'_> {
                         let remedy = machine::remedy(&error);
                         self.record.end_by_machine(&error, remedy.as_deref());
                     }
-                    return failed_in(&name, phase, (error, remedy));
+                    let of_guest = machine::remedy_in_guest(&error).map(str::to_owned);
+                    let of_guest = of_guest.filter(|_| self.spec.target.is_virtual());
+                    return failed_in(&name, phase, (error, of_guest.or(remedy)));
                 }
             }
         }
@@ -152,6 +154,7 @@ impl Trial<'_> {
         Doing {
             work: last.is_some_and(|last| Some(&*last.name) == phase && last.error.is_some()),
             memory_limited: self.spec.contender.levels.memory_bytes.is_some(),
+            in_guest: self.spec.target.is_virtual(),
         }
     }
 

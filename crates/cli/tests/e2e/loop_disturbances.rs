@@ -177,7 +177,7 @@ fn cold_in_a_directory_is_not_believed() {
     let target = env.make_dir("target");
     let on = ["--on", &target, "--cache", "cold"];
     let ran = env.run_once(&[&on[..], &SMALL].concat());
-    ran.code(5).says(&["could not be proved cold"]);
+    ran.code(5).says(&["cache = cold was asked for and is not possible"]);
     assert_nothing_left(&env);
     let state = |phase: &PhaseRecord| phase.cache.state;
     assert!(env.records(1)[0].phases.iter().all(|phase| state(phase) == CacheState::Warm));

@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+const FACTORS: &str = "fs = \"tmpfs\"\ndevice = \"loop:256M\"\ncache = \"warm\"\n\
+                       programs = [\"native\", \"i386\"]";
 const TREE: &str = "dataset = { small = 20, size = \"20 KiB\", dirs = 2 }";
 
 /// The programs in the cache of this user, which tests do not fetch.
@@ -51,8 +53,7 @@ fn without_programs_contenders_are_left_out_and_lists_are_empty() {
     run_with(&env, &none, &["programs", "delete", "i386", "--yes"])
         .refused(2, &["there are no programs of i386"]);
     let work = format!("[[workload]]\nname = \"trees\"\n{TREE}\nphases = [\"copy\"]\n");
-    let factors = "fs = \"tmpfs\"\ncache = \"warm\"\nprograms = [\"native\", \"i386\"]";
-    let file = env.real_experiment(factors, &work);
+    let file = env.real_experiment(FACTORS, &work);
     let ran = run_with(&env, &none, &["run", &file]).good();
     ran.says(&["there are no programs of i386 here: fsarena programs add i386"]);
     assert_eq!(env.records(1).len(), 1, "those of this machine are measured all the same");
@@ -78,8 +79,7 @@ fn every_program_of_a_trial_is_of_its_width() {
          {{ op = \"archive\", name = \"pack\", compression = \"gzip\" }}, \
          {{ op = \"untar\", of = \"pack\" }}, {{ op = \"delete\", of = \"copy\" }}]\n"
     );
-    let factors = "fs = \"tmpfs\"\ncache = \"warm\"\nprograms = [\"native\", \"i386\"]";
-    let file = env.real_experiment(factors, &work);
+    let file = env.real_experiment(FACTORS, &work);
     run_with(&env, &dir, &["run", &file]).good().says(&["i386 programs"]);
     let records = records(&env, 1);
     assert_eq!(records.iter().map(|(is_i386, _)| *is_i386).filter(|is| *is).count(), 1);
@@ -111,8 +111,7 @@ fn a_helper_of_the_other_width_fails_the_trial() {
          run = \"cp -r {{data}} {{mnt}}/x && {}\" }}]\n",
         helper.display()
     );
-    let factors = "fs = \"tmpfs\"\ncache = \"warm\"\nprograms = [\"native\", \"i386\"]";
-    let file = env.real_experiment(factors, &work);
+    let file = env.real_experiment(FACTORS, &work);
     run_with(&env, &dir, &["run", &file, "--yes"]);
     for (is_i386, record) in records(&env, 1) {
         match (&record.outcome, is_i386) {

@@ -324,10 +324,13 @@ fn executor_killed(which: usize, fs: &str, on: &str) {
     let store = Store::open_read_only(&env.db()).unwrap();
     let attempts = store.attempts(env.runs()[0].id).unwrap();
     assert_eq!(attempts.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 1]);
-    let told = |record: &TrialRecord| {
-        record.notices.iter().any(|it| it.text.contains("the executor ended without a record"))
+    let has = |record: &TrialRecord, code: &str| {
+        let text = "the executor ended without a record";
+        record.notices.iter().any(|it| it.code == code && it.text.contains(text))
     };
-    assert!(told(&attempts[0].1) && !told(&attempts[1].1), "{attempts:?}");
+    let (first, second) = (&attempts[0].1, &attempts[1].1);
+    assert!(has(first, "ended-by-machine") && !has(first, "done-again"), "{first:?}");
+    assert!(has(second, "done-again") && !has(second, "ended-by-machine"), "{second:?}");
 }
 
 #[test]

@@ -139,6 +139,41 @@ pub(super) const CAUTIONS: &[Template] = &[
         "what the looks decided when they were taken is not what the stored trials say now",
         "Решённое при промежуточных анализах не совпадает с тем, что дают сохранённые испытания",
     ),
+    (
+        "{} % of the machine ran other programs than the worker; noticed above {} %",
+        "{} % машины занимали другие программы; замечается выше {} %",
+    ),
+    (
+        "{} % of the time a task waited for a processor; noticed above {} %",
+        "{} % времени задача ждала процессора; замечается выше {} %",
+    ),
+    (
+        "{} % of the time a task waited for memory; noticed above {} %",
+        "{} % времени задача ждала памяти; замечается выше {} %",
+    ),
+    (
+        "stop other programs; a file system served by a process (FUSE) is one of them",
+        "Остановить другие программы; к ним относится и файловая система, которую обслуживает \
+         процесс (FUSE)",
+    ),
+    (
+        "stop other programs, or use more processors",
+        "Остановить другие программы или взять больше процессоров",
+    ),
+    (
+        "stop other programs, or use a smaller dataset",
+        "Остановить другие программы или взять набор поменьше",
+    ),
+    (
+        "workload \"{=}\": the dataset {=} is scaled by {}: its figures are not those of the whole",
+        "Нагрузка «{=}»: набор {=} взят в масштабе {}, это не данные целого",
+    ),
+    (
+        "workload \"{=}\": the dataset {=} is scaled by {}, which is {} of its bytes: its figures \
+         are not those of the whole",
+        "Нагрузка «{=}»: набор {=} взят в масштабе {} ({} его байтов), это не данные целого",
+    ),
+    ("use --scale 1 for the whole", "Целое — это --scale 1"),
     ("at worst, {~} ({trials})", "В худшем случае: {~} ({trials})"),
     ("{~} ({trials})", "{~} ({trials})"),
     ("warm, and not compared with cold ones", "тёплый, с холодными не сравнивается"),
@@ -167,6 +202,7 @@ pub(super) const OPEN: &[Template] = &[
         "{~}, вероятно, решат {~}; для {} разницы не видно.",
     ),
     ("{~} would probably decide {~}.", "{~}, вероятно, решат {~}."),
+    ("{} to {} more blocks ({} to {})", "Ещё от {} до {} блоков (от {} до {})"),
     ("{} of them: {=}", "{} из них: {=}"),
 ];
 
