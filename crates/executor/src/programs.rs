@@ -1,8 +1,8 @@
 //! Programs of a trial that have to be of one width: those of the other are laid over `/usr` in the
 //! mounts of the trial, and each program that is started while work is done is looked at.
 //!
-//! The worker is this program itself, and none of the trial: it is listened to from when it is
-//! ready. What makes and mounts file systems is started while nobody listens.
+//! The worker is this program itself, and none of the trial: the executor listens from when it is
+//! ready, and not while it makes and mounts file systems.
 
 use crate::error::StepError;
 use fsarena_model::spec::TrialPrograms;

@@ -135,13 +135,14 @@ impl Trial<'_> {
                     if let Some(cause) = self.served_no_more().filter(|cause| *cause != error) {
                         error = format!("{error}; {cause}");
                     }
-                    if machine::is_at_fault(&error, self.doing(phase.as_deref())) {
+                    let doing = self.doing(phase.as_deref());
+                    if machine::is_at_fault(&error, doing) {
                         let remedy = machine::remedy(&error);
                         self.record.end_by_machine(&error, remedy.as_deref());
                     }
-                    let of_guest = machine::remedy_in_guest(&error).map(str::to_owned);
-                    let of_guest = of_guest.filter(|_| self.spec.target.is_virtual());
-                    return failed_in(&name, phase, (error, of_guest.or(remedy)));
+                    let of_guest = machine::remedy_in_guest(&error).filter(|_| doing.in_guest);
+                    let remedy = of_guest.map(str::to_owned).or(remedy);
+                    return failed_in(&name, phase, (error, remedy));
                 }
             }
         }

@@ -25,7 +25,7 @@ pub fn run(args: &ProgramsArgs) -> Result<()> {
     }
 }
 
-/// The cache, which nobody beside root may change.
+/// The cache, which root alone may change.
 fn root_cache() -> Result<ProgramCache> {
     if !context::is_root() {
         refuse!("programs of another width need root, as the trials that use them do");

@@ -71,7 +71,7 @@ fn cold_caches_of_a_directory_stay_asked() {
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("(warm)") && page.contains("Cache = cold was asked for"), "the page");
 
-    // A file of the user's asks as an option does, and nobody asks by a default.
+    // A file of the user's asks as an option does; a default does not ask.
     let asked = |caches: &str, runs: &str| {
         env.write(
             "own.toml",
