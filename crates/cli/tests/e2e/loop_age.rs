@@ -1,7 +1,7 @@
 //! Aged file systems: the same operations on each, their state in the record and the report, what
 //! is refused, and that nothing is left where ageing is stopped or killed.
 
-use crate::support::{Live, TestEnv, assert_nothing_left, sh};
+use crate::support::{Disk, Live, TestEnv, assert_nothing_left, sh};
 use fsarena_model::age::{Age, AgeRecord, AgeSequence};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use rustix::process::Signal;
@@ -152,9 +152,10 @@ fn an_aged_file_system_is_sound() {
     assert_nothing_left(&env);
 }
 
-/// The trials of a RUN on aged ext4 and xfs, two each, with images kept in `dir`.
-fn kept_in(dir: &str) -> Vec<&str> {
-    let on = ["run", "--fs", "ext4,xfs", "--on", "loop:320M", "--age", "60%:churn=0.5"];
+/// The trials of a RUN on aged ext4 and xfs, two each, with images kept in `dir`. `on` is a device
+/// of one name: what is made on another one is another state.
+fn kept_in<'a>(dir: &'a str, on: &'a str, wipe: &'a str) -> Vec<&'a str> {
+    let on = ["run", "--fs", "ext4,xfs", "--on", on, "--wipe", wipe, "--age", "60%:churn=0.5"];
     [&on[..], &["--runs", "2", "--verify", "--age-images", dir, "--keep"], &WORK].concat()
 }
 
@@ -162,8 +163,9 @@ fn kept_in(dir: &str) -> Vec<&str> {
 #[test]
 fn an_age_is_made_once_where_images_are_kept() {
     let Some(env) = TestEnv::with_devices(&["ext4", "xfs"]) else { return };
+    let Some(disk) = Disk::new("320M") else { return };
     let dir = env.make_dir("ages");
-    let command = kept_in(&dir);
+    let command = kept_in(&dir, disk.device(), disk.device());
     env.run(&command).good();
     let of_run = |run: usize| -> BTreeMap<String, Vec<AgeRecord>> {
         let mut all: BTreeMap<String, Vec<AgeRecord>> = BTreeMap::new();
@@ -188,16 +190,15 @@ fn an_age_is_made_once_where_images_are_kept() {
         assert!(file.starts_with(&image.sha256) && made_image.sha256 == image.sha256, "{file}");
     }
     // What the last trial left lies on a restored state.
-    let left = std::fs::read_dir(env.images()).unwrap().flatten().next().unwrap().path();
     let look = env.make_dir("look");
     let files = sh(&format!(
-        "mount -o loop,ro {} {look}; find {look}/fsarena-aged -type f | wc -l; umount {look}",
-        left.display()
+        "mount -o ro {} {look}; find {look}/fsarena-aged -type f | wc -l; umount {look}",
+        disk.device()
     ));
     assert_eq!(files.trim(), first["xfs"][0].files.to_string());
-    std::fs::remove_file(left).unwrap();
 
-    let again: Vec<&str> = command.iter().copied().filter(|word| *word != "--keep").collect();
+    let wipe = disk.wipe("xfs");
+    let again = kept_in(&dir, disk.device(), &wipe);
     env.run(&again).good();
     let all_restored = of_run(2).into_values().flatten().all(|age| age.image.unwrap().restored);
     assert!(all_restored, "of another RUN");

@@ -123,11 +123,11 @@ macro_rules! case {
 #[test]
 fn full_while_files_are_made() {
     full(&[
-        (case!("ext4", SMALL, "phases = [\"create\"]", [], "create"), 2 << 20, &["write"]),
+        (case!("ext4", SMALL, "phases = [\"create\"]", [], "create"), 2 << 20, &["write", "open"]),
         (
             case!("ext4", SMALL, "threads = 4\nphases = [\"create\"]", [], "create"),
             2 << 20,
-            &["write"],
+            &["write", "open"],
         ),
         (
             case!(
@@ -138,7 +138,7 @@ fn full_while_files_are_made() {
                 "create"
             ),
             2 << 20,
-            &["write"],
+            &["write", "open"],
         ),
         (case!("xfs", SMALL, "phases = [\"create\"]", [], "create"), 2 << 20, &["write", "open"]),
         (
