@@ -302,7 +302,6 @@ const NAMES: &[&str] = &[
     "cgroup",
     "root",
     "mkfs",
-    "maker",
     "best",
     "wav",
     "jfsutils",

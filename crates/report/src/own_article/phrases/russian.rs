@@ -5,6 +5,7 @@ mod charts;
 mod judgements;
 mod numbers;
 mod own_words;
+mod readings;
 mod templates;
 
 use self::numbers::{count, figure, number, plural};

@@ -203,7 +203,17 @@ pub(super) const OPEN: &[Template] = &[
     ),
     ("{~} would probably decide {~}.", "{~}, вероятно, решат {~}."),
     ("{} to {} more blocks ({} to {})", "Ещё от {} до {} блоков (от {} до {})"),
+    ("{} to {} more blocks", "Ещё от {} до {} блоков"),
+    ("{} or more blocks ({} or longer)", "Ещё блоков: {} или больше (от {})"),
+    ("{} or more blocks", "Ещё блоков: {} или больше"),
+    ("{more_blocks} ({})", "Ещё {more_blocks} ({})"),
+    ("{more_blocks}", "Ещё {more_blocks}"),
     ("{} of them: {=}", "{} из них: {=}"),
+    ("{} of them", "{} из них"),
+    ("it: {=}", "это: {=}"),
+    ("them: {=}", "их: {=}"),
+    ("it", "это"),
+    ("them", "их"),
 ];
 
 /// Reasons.

@@ -96,6 +96,30 @@ pub(super) const OURS: &[Template] = &[
         "In memory / on disk, ratios of medians by {~}",
         "В памяти / на диске, отношения медиан по {~}",
     ),
+    (
+        "64-bit / 32-bit programs, as table 3: ratios of medians of the task clock",
+        "Программы в 64 и в 32 бита, как в таблице 3: отношения медиан процессорного времени",
+    ),
+    (
+        "32-bit programs under a 64-bit kernel, of the same versions; the article had a 32-bit \
+         kernel under its 32-bit programs, and seconds by the wall clock.",
+        "32-битные программы тех же версий под 64-битным ядром; в статье и ядро под ними было \
+         32-битным, а секунды шли по часам.",
+    ),
+    (
+        "64-bit / 32-bit, as table 3: ratios of medians by {~}",
+        "64 бита / 32 бита, как в таблице 3: отношения медиан по {~}",
+    ),
+    (
+        "Intel / AMD, as table 4: ratios of medians by {~}",
+        "Intel / AMD, как в таблице 4: отношения медиан по {~}",
+    ),
+    (
+        "this machine, {=}: as in 2008 within \u{b1}5 % of 1 on",
+        "эта машина, {=}: как в 2008 году, 1 в пределах \u{b1}5\u{a0}%",
+    ),
+    ("this machine, {=}", "эта машина, {=}"),
+    ("2008, {=}", "2008 год, {=}"),
     ("{} / {}", "{} / {}"),
     ("{} / -", "{} / —"),
     ("{~}, KB/s", "{~}, КБ/с"),

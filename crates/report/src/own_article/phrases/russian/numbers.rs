@@ -2,11 +2,13 @@
 //! behind whole numbers.
 
 /// Units that have Russian names.
-const UNITS: [(&str, &str); 17] = [
+const UNITS: [(&str, &str); 19] = [
     ("ns", "нс"),
     ("µs", "мкс"),
     ("ms", "мс"),
     ("s", "с"),
+    ("min", "мин"),
+    ("h", "ч"),
     ("B", "Б"),
     ("KB", "КБ"),
     ("KiB", "КиБ"),

@@ -5,6 +5,7 @@ use super::cautions::{CAUTIONS, CONDITIONS, OPEN, REASONS};
 use super::charts::{CHARTS, NOTES, OURS};
 use super::judgements::{RULE, WHYS};
 use super::numbers::{figure, is_figure, number};
+use super::readings::READINGS;
 use super::templates::{PHASES, Template, turned};
 
 /// Parts of a line; the first that fits is taken.
@@ -136,8 +137,10 @@ const TESTS: &[Template] = &[
 ];
 
 /// All tables of whole texts, those that fit much last.
-const TABLES: &[&[Template]] =
-    &[RULE, WHYS, PHASES, TITLES, TESTS, CONDITIONS, OPEN, CAUTIONS, REASONS, OURS, NOTES, CHARTS];
+const TABLES: &[&[Template]] = &[
+    RULE, WHYS, PHASES, TITLES, TESTS, CONDITIONS, OPEN, CAUTIONS, REASONS, OURS, NOTES, CHARTS,
+    READINGS,
+];
 
 /// A text of the program in Russian; any other as it is.
 pub(super) fn words(text: &str) -> String {
