@@ -25,3 +25,14 @@ pub struct PastTrial {
     /// Of its steps.
     pub steps: Vec<StepTime>,
 }
+
+/// What a RUN did before its first trial: images were written, sources of real work were made.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PastStart {
+    /// Of each contender that had trials.
+    pub levels: Vec<Levels>,
+    /// Those that had trials.
+    pub workloads: Vec<Workload>,
+    /// From the end of the plan to the first trial, ns.
+    pub elapsed_ns: u64,
+}

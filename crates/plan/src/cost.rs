@@ -19,29 +19,30 @@ mod fio;
 mod jobs;
 mod records;
 mod source;
+mod start;
 mod stated;
 mod sums;
 
 pub use source::CostSource;
+pub use start::ImageCost;
 pub use stated::{stated_block_ns, stated_ns};
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
-use crate::artifacts::stage_bytes;
 use crate::ranks::at_levels;
 use crate::steps::steps;
 use fsarena_model::age::Age;
-use fsarena_model::contender::{DeviceLevel, Discard, Levels};
+use fsarena_model::contender::{DeviceLevel, Levels};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::factor;
 use fsarena_model::io::Backend;
 use fsarena_model::op::Op;
-use fsarena_model::past::PastWork;
+use fsarena_model::past::{PastStart, PastWork};
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
-use jobs::stage_ns;
 use records::TrialSought;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use start::Start;
+use std::collections::{BTreeSet, HashMap};
 use sums::{Sums, moved_bytes, syncs};
 
 /// Allowance for mkfs: 2 % of the device, up to 128 MiB (inode tables and a journal).
@@ -127,8 +128,6 @@ pub struct CostBasis {
     pub measured: HashMap<(String, String, Op), OpCost>,
     /// Measured just now, whatever the file system.
     pub calibrated: HashMap<Op, OpCost>,
-    /// Time to write a byte of an image, measured, ns.
-    pub image_ns_per_byte: Option<f64>,
     /// Length of a trial around its work (mkfs, mount, directories, settle, chill, drain,
     /// teardown), measured in earlier RUNs, ns; by name of the file system and what it lay on.
     /// Neither timed phases nor the steps age, prepare and verify are in it: these are added
@@ -136,6 +135,8 @@ pub struct CostBasis {
     pub trial_overheads_ns: HashMap<(String, String), f64>,
     /// Trials of this machine, the latest first.
     pub past: Vec<PastWork>,
+    /// What RUNs of this machine did before their first trial, the latest first.
+    pub starts: Vec<PastStart>,
     /// Guests that are side by side, at least one.
     pub guests_at_once: u64,
 }
@@ -170,24 +171,6 @@ pub struct CostRow {
     pub stated_ns: u64,
 }
 
-/// An image to be written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ImageCost {
-    /// The device as written: `loop:2G`.
-    pub device: String,
-    /// Whether its contenders discard, in their file systems or before mkfs: those that do have an
-    /// image of their own.
-    pub discard: Discard,
-    /// Its size; of several devices the sum of their images.
-    pub size_bytes: u64,
-    /// Whether it is in memory.
-    pub in_memory: bool,
-    /// Expected time to write it once, ns.
-    pub write_ns: u64,
-    /// Where that comes from.
-    pub source: CostSource,
-}
-
 /// What a RUN costs where everything is decided at the first look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LeastCost {
@@ -214,6 +197,8 @@ pub struct Cost {
     pub least: LeastCost,
     /// Expected length of the RUN, images included, ns.
     pub total_ns: u64,
+    /// Of it, what is done once: images and sources of real work, the start and the report, ns.
+    pub start_ns: u64,
     /// Expected bytes written to disks, images included.
     pub disk_written_bytes: u64,
     /// Expected bytes written to memory (`ram`, tmpfs), images included.
@@ -238,7 +223,6 @@ fn assumed(op: Op) -> OpCost {
     OpCost { ns_per_op, ns_per_byte }
 }
 
-const ASSUMED_IMAGE_NS_PER_BYTE: f64 = 2.0;
 /// About twice what was seen on a quiet machine: nothing waits for a fixed time.
 const ASSUMED_TRIAL_NS: f64 = 400_000_000.0;
 const ASSUMED_PHASE_NS: f64 = 300_000_000.0;
@@ -294,10 +278,6 @@ impl CostBasis {
         let share = if levels.has_own_device() { 1.0 } else { ASSUMED_WARM_SHARE };
         (ASSUMED_TRIAL_NS * share, ASSUMED_PHASE_NS * share, CostSource::Assumed)
     }
-}
-
-fn given(value: Option<f64>, assumed: f64) -> (f64, CostSource) {
-    value.map_or((assumed, CostSource::Assumed), |value| (value, CostSource::Measured))
 }
 
 /// Time of a phase and the source of the figure.
@@ -449,62 +429,6 @@ fn whole(ns: f64) -> u64 {
     ns.round() as u64
 }
 
-/// Whether a discard makes holes in an image: then it has one of its own.
-fn has_holes(levels: &Levels) -> bool {
-    levels.discard == Discard::On || levels.ssd == SsdPolicy::Blkdiscard
-}
-
-fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost> {
-    let mut images: BTreeMap<(String, bool, bool), ImageCost> = BTreeMap::new();
-    for row in rows {
-        let levels = &plan.contenders[row.contender].levels;
-        if !levels.has_own_device() {
-            continue;
-        }
-        let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
-        let device = levels.device.written();
-        let discard = if has_holes(levels) { Discard::On } else { Discard::None };
-        for in_memory in [false, true] {
-            let of_part = |part: &DeviceLevel| match part {
-                DeviceLevel::Loop { size_bytes } if !in_memory => *size_bytes,
-                DeviceLevel::Ram { size_bytes } if in_memory => *size_bytes,
-                _ => 0,
-            };
-            let size_bytes = levels.device.parts().iter().map(of_part).fold(0, u64::saturating_add);
-            if size_bytes == 0 {
-                continue;
-            }
-            let key = (device.clone(), discard == Discard::On, in_memory);
-            images.entry(key).or_insert(ImageCost {
-                device: device.clone(),
-                discard,
-                size_bytes,
-                in_memory,
-                write_ns: whole(size_bytes as f64 * ns_per_byte),
-                source,
-            });
-        }
-    }
-    images.into_values().collect()
-}
-
-/// Adds what is made once for all trials of a workload.
-fn stages(plan: &RunPlan, rows: &[CostRow], cost: &mut Cost) {
-    let used = |number: &usize| rows.iter().any(|row| row.workload == *number);
-    for workload in (0..plan.workloads.len()).filter(used).map(|number| &plan.workloads[number]) {
-        let (disk, memory) = stage_bytes(workload);
-        if disk == 0 && memory == 0 {
-            continue;
-        }
-        cost.stage_bytes = cost.stage_bytes.saturating_add(disk);
-        cost.stage_memory_bytes = cost.stage_memory_bytes.saturating_add(memory);
-        cost.disk_written_bytes = cost.disk_written_bytes.saturating_add(disk);
-        cost.memory_written_bytes = cost.memory_written_bytes.saturating_add(memory);
-        cost.total_ns = cost.total_ns.saturating_add(whole(stage_ns(workload)));
-        cost.sources.insert(CostSource::Assumed);
-    }
-}
-
 /// Expected cost of a plan.
 #[must_use]
 pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
@@ -515,18 +439,7 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
         .into_iter()
         .map(|(workload, contender)| row(plan, (contender, workload), &sums[workload], basis))
         .collect();
-    let mut cost = Cost { images: images(plan, &rows, basis), ..Cost::default() };
-    for image in &cost.images {
-        cost.total_ns = cost.total_ns.saturating_add(image.write_ns);
-        cost.sources.insert(image.source);
-        if image.in_memory {
-            cost.memory_written_bytes = cost.memory_written_bytes.saturating_add(image.size_bytes);
-        } else {
-            cost.disk_written_bytes = cost.disk_written_bytes.saturating_add(image.size_bytes);
-            cost.image_bytes = cost.image_bytes.saturating_add(image.size_bytes);
-        }
-    }
-    stages(plan, &rows, &mut cost);
+    let mut cost = Start::of_plan(plan).cost(&basis.starts);
     let mut least = LeastCost {
         trials: 0,
         total_ns: cost.total_ns,

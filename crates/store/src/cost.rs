@@ -5,7 +5,7 @@
 use crate::migrations::view;
 use crate::{Store, StoreError};
 use fsarena_model::contender::Contender;
-use fsarena_model::past::{PastTrial, PastWork};
+use fsarena_model::past::{PastStart, PastTrial, PastWork};
 use fsarena_model::phase::Workload;
 use fsarena_model::record::StepTime;
 use fsarena_model::work::Op;
@@ -65,6 +65,8 @@ const LATEST: &str = "FROM trial JOIN slot ON slot.id = trial.slot_id
 
 /// Trials whose steps are read.
 const PAST_TRIALS: u32 = 1000;
+/// RUNs whose start is read.
+const PAST_STARTS: u32 = 20;
 
 type Values = (Vec<f64>, Vec<f64>);
 
@@ -134,6 +136,50 @@ impl Store {
             }
         }
         Ok(past)
+    }
+
+    /// What the latest RUNs did before their first trial, the latest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn past_starts(&self) -> Result<Vec<PastStart>, StoreError> {
+        let runs: Vec<(i64, u64)> = self.sql(|c| {
+            c.prepare(
+                "SELECT run.id, max(session.started_unix_ns - run.created_unix_ns, 0) FROM run
+                 JOIN session ON session.run_id = run.id AND session.number = 1
+                 WHERE NOT run.merged AND EXISTS (SELECT 1 FROM trial JOIN slot
+                 ON slot.id = trial.slot_id WHERE slot.run_id = run.id)
+                 ORDER BY run.id DESC LIMIT ?",
+            )?
+            .query_map([PAST_STARTS], |r| Ok((r.get(0)?, r.get::<_, i64>(1)?.unsigned_abs())))?
+            .collect()
+        })?;
+        let mut starts = Vec::new();
+        for (run, elapsed_ns) in runs {
+            let Some((workloads, contenders, _)) = self.plan_parts(run)? else { continue };
+            let with_trials: Vec<(usize, usize)> = self.sql(|c| {
+                c.prepare(
+                    "SELECT DISTINCT contender.position, workload.position FROM slot
+                     JOIN contender ON contender.id = slot.contender_id
+                     JOIN workload ON workload.id = slot.workload_id WHERE slot.run_id = ?",
+                )?
+                .query_map([run], |r| {
+                    let place = |at| r.get::<_, u32>(at).map(|value| value as usize);
+                    Ok((place(0)?, place(1)?))
+                })?
+                .collect()
+            })?;
+            let contender = |at: usize| with_trials.iter().any(|(own, _)| *own == at);
+            let workload = |at: usize| with_trials.iter().any(|(_, own)| *own == at);
+            let levels = contenders.into_iter().enumerate().filter(|(at, _)| contender(*at));
+            let workloads = workloads.into_iter().enumerate().filter(|(at, _)| workload(*at));
+            starts.push(PastStart {
+                levels: levels.map(|(_, one)| one.levels).collect(),
+                workloads: workloads.map(|(_, one)| one).collect(),
+                elapsed_ns,
+            });
+        }
+        Ok(starts)
     }
 
     /// What a RUN planned; nothing where this version cannot read it.

@@ -45,6 +45,7 @@ pub fn basis(store: Option<&Store>) -> Result<CostBasis> {
     if let Some(store) = store {
         add_measured(&mut basis, store.costs()?);
         basis.past = store.past_work()?;
+        basis.starts = store.past_starts()?;
     }
     Ok(basis)
 }

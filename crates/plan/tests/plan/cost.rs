@@ -2,7 +2,7 @@
 
 use crate::rules::{TestRules, file, ops_per_trial, plan};
 use fsarena_model::op::Op;
-use fsarena_model::past::{PastTrial, PastWork};
+use fsarena_model::past::{PastStart, PastTrial, PastWork};
 use fsarena_model::record::StepTime;
 use fsarena_plan::cost::{
     CostSource, DEVICE_KINDS, FSYNC_BYTES, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes,
@@ -20,7 +20,7 @@ fn bytes_are_images_once_and_datasets_in_blocks() {
     assert_eq!(cost.memory_written_bytes, 3 * data, "tmpfs has no mkfs");
     assert_eq!((cost.trials, cost.rows.len(), cost.images.len()), (6, 2, 1));
     let rows: u64 = cost.rows.iter().map(|row| row.trials * row.trial_ns).sum();
-    assert_eq!(cost.total_ns, rows + cost.images[0].write_ns);
+    assert_eq!(cost.total_ns, rows + cost.start_ns);
 }
 
 #[test]
@@ -96,9 +96,10 @@ fn a_trial_in_a_guest_takes_real_time_for_ops_alone() {
     assert!(cost.rows[0].trial_ns < 60_000_000_000, "{:?}", cost.rows[0]);
     assert_eq!(cost.rows[0].source, CostSource::Assumed);
     let trials = cost.rows[0].trials;
-    assert_eq!(cost.total_ns, (trials + 1) * cost.rows[0].trial_ns, "the first is done twice");
+    let trials_ns = cost.total_ns - cost.start_ns;
+    assert_eq!(trials_ns, (trials + 1) * cost.rows[0].trial_ns, "the first is done twice");
     let beside = estimate(&plan, &CostBasis { guests_at_once: 4, ..basis });
-    assert_eq!(beside.total_ns, cost.total_ns / 4);
+    assert_eq!(beside.total_ns - beside.start_ns, trials_ns / 4);
 }
 
 #[test]
@@ -194,8 +195,7 @@ fn a_run_that_may_end_early_costs_least_and_most() {
     let of_first_look = (most.least.trials, most.least.total_ns, most.least.disk_written_bytes);
     assert_eq!(of_first_look, of_fixed);
     assert_eq!(most.least.memory_written_bytes, least.memory_written_bytes);
-    let images_ns: u64 = most.images.iter().map(|image| image.write_ns).sum();
-    assert_eq!(most.total_ns - images_ns, 3 * (least.total_ns - images_ns));
+    assert_eq!(most.total_ns - most.start_ns, 3 * (least.total_ns - least.start_ns));
     assert_eq!(least.least.total_ns, least.total_ns, "a fixed number is what it is");
     assert!(most.rows.iter().all(|row| (row.least_trials, row.trials) == (4, 12)));
 }
@@ -339,4 +339,28 @@ fn records_of_the_same_work_go_before_all_else_and_then_the_nearest() {
     assert_eq!(told(&xfs, past(&ext4, &[5])).1, words("records of ext4"));
     let ram = planned("fs = \"ext4\"\ndevice = \"ram:1G\"", 100);
     assert_eq!(told(&ram, past(&ext4, &[5])).1, None, "a disk says nothing of memory");
+}
+
+#[test]
+fn what_is_done_once_takes_as_long_as_it_did_before() {
+    let planned = |device: &str| {
+        plan(&file(&format!("fs = \"ext4\"\ndevice = \"{device}\""))).expect("a legal file")
+    };
+    let (one, two) = (planned("loop:1G"), planned("loop:2G"));
+    let start = |of: &fsarena_model::run::RunPlan, elapsed_ns| PastStart {
+        levels: vec![of.contenders[0].levels.clone()],
+        workloads: of.workloads.clone(),
+        elapsed_ns,
+    };
+    let with = |wanted: &fsarena_model::run::RunPlan, starts: Vec<PastStart>| {
+        let cost = estimate(wanted, &CostBasis { starts, ..CostBasis::default() });
+        let has = |source| cost.sources.contains(&source);
+        (cost.start_ns, has(CostSource::SameWork), has(CostSource::Near))
+    };
+    let startup_ns = with(&planned("/dev/vdb"), Vec::new()).0;
+    let assumed = 2 * (1 << 30);
+    assert_eq!(with(&one, Vec::new()), (startup_ns + assumed, false, false));
+    let latest = vec![start(&one, 700), start(&one, 90)];
+    assert_eq!(with(&one, latest.clone()), (startup_ns + 700, true, false));
+    assert_eq!(with(&two, latest), (startup_ns + 1400, false, true), "twice as many bytes");
 }

@@ -7,7 +7,7 @@ use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
 use fsarena_model::factor::{self, ActsOn, Factor, FactorInfo, LevelError};
 use fsarena_model::job::Reflink;
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
-use fsarena_model::run::{NotRun, RunHeader, RunState};
+use fsarena_model::run::{NotRun, RunHeader, RunSession, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, big_file, contender, small_files};
@@ -264,6 +264,22 @@ fn lengths_of_trials_are_kept_by_work_and_levels() {
     let trial = &past.last().unwrap().trials.last().unwrap();
     assert_eq!(trial.steps, record.steps);
     assert!(trial.whole_ns >= record.elapsed_ns);
+}
+
+#[test]
+fn starts_are_of_runs_with_trials_and_the_latest_is_first() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let started_unix_ns = header.created_unix_ns + 3 * SECOND_NS;
+    let session = RunSession { started_unix_ns, ..records::session("boot", 0) };
+    store.put_session(run, &session).unwrap();
+    assert!(store.past_starts().unwrap().is_empty(), "it has no trial");
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let starts = store.past_starts().unwrap();
+    assert_eq!(starts.iter().map(|one| one.elapsed_ns).collect::<Vec<_>>(), [3 * SECOND_NS]);
+    let levels: Vec<_> = header.plan.contenders.iter().map(|one| one.levels.clone()).collect();
+    assert_eq!((&starts[0].levels, &starts[0].workloads), (&levels, &header.plan.workloads));
 }
 
 #[test]
