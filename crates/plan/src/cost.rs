@@ -41,9 +41,9 @@ use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
 use records::TrialSought;
-use start::Start;
+use start::{Start, StartCost};
 use std::collections::{BTreeSet, HashMap};
-use sums::{Sums, moved_bytes, syncs};
+use sums::{Sums, moved_bytes, syncs, whole};
 
 /// Allowance for mkfs: 2 % of the device, up to 128 MiB (inode tables and a journal).
 #[must_use]
@@ -424,9 +424,26 @@ fn blocks(plan: &RunPlan) -> (u32, u32) {
     rule.map_or((plan.blocks, plan.blocks), |rule| (rule.least_blocks(), rule.blocks()))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; never < 0")]
-fn whole(ns: f64) -> u64 {
-    ns.round() as u64
+/// The cost of a plan without its trials.
+fn before_trials(start: StartCost) -> Cost {
+    let bytes = |in_memory: bool| {
+        let images = start.images.iter().filter(move |image| image.in_memory == in_memory);
+        images.map(|image| image.size_bytes).fold(0, u64::saturating_add)
+    };
+    let (image_bytes, memory_bytes) = (bytes(false), bytes(true));
+    let (stage_bytes, stage_memory_bytes) = start.stage_bytes;
+    Cost {
+        total_ns: start.ns,
+        start_ns: start.ns,
+        disk_written_bytes: image_bytes.saturating_add(stage_bytes),
+        memory_written_bytes: memory_bytes.saturating_add(stage_memory_bytes),
+        stage_bytes,
+        stage_memory_bytes,
+        image_bytes,
+        sources: start.source.into_iter().collect(),
+        images: start.images,
+        ..Cost::default()
+    }
 }
 
 /// Expected cost of a plan.
@@ -439,7 +456,7 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
         .into_iter()
         .map(|(workload, contender)| row(plan, (contender, workload), &sums[workload], basis))
         .collect();
-    let mut cost = Start::of_plan(plan).cost(&basis.starts);
+    let mut cost = before_trials(Start::of_plan(plan).cost(&basis.starts));
     let mut least = LeastCost {
         trials: 0,
         total_ns: cost.total_ns,

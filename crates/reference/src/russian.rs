@@ -47,7 +47,7 @@ const CLAIMS: &[(&str, &str)] = &[
     ("UFS2 is neither faster nor slower than UFS1", "UFS2 не быстрее и не медленнее UFS1"),
     (
         "Over all, reiserfs is first and UFS with soft updates second",
-        "В целом первая — reiserfs, вторая - UFS с soft updates",
+        "В целом первая — reiserfs, вторая — UFS с soft updates",
     ),
     (
         "With 64 MB of memory the cache has no influence",

@@ -1,7 +1,8 @@
 //! Aged file systems: the same operations on each, their state in the record and the report, what
 //! is refused, and that nothing is left where ageing is stopped or killed.
 
-use crate::support::{Disk, Live, TestEnv, assert_nothing_left, sh};
+use crate::support::devices::Disk;
+use crate::support::{Live, TestEnv, assert_nothing_left, sh};
 use fsarena_model::age::{Age, AgeRecord, AgeSequence};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use rustix::process::Signal;

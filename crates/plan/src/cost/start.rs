@@ -3,7 +3,7 @@
 
 use super::jobs::stage_ns;
 use super::source::CostSource;
-use super::{Cost, whole};
+use super::sums::whole;
 use crate::artifacts::stage_bytes;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
@@ -90,30 +90,23 @@ impl Start {
         }
     }
 
-    /// The cost of all of it, to which the trials are to be added.
-    pub(super) fn cost(self, past: &[PastStart]) -> Cost {
+    /// The cost of all of it.
+    pub(super) fn cost(self, past: &[PastStart]) -> StartCost {
         let (ns, source) = self.expected(past);
-        let in_memory = |wanted: bool| {
-            let images = self.images.iter().filter(move |image| image.in_memory == wanted);
-            images.map(|image| image.size_bytes).fold(0, u64::saturating_add)
-        };
-        let (image_bytes, memory_bytes) = (in_memory(false), in_memory(true));
-        let (stage_bytes, stage_memory_bytes) = self.stage_bytes;
-        let start_ns = whole(ns + STARTUP_NS);
-        let has_any = self.assumed_ns > 0.0;
-        Cost {
-            total_ns: start_ns,
-            start_ns,
-            disk_written_bytes: image_bytes.saturating_add(stage_bytes),
-            memory_written_bytes: memory_bytes.saturating_add(stage_memory_bytes),
-            stage_bytes,
-            stage_memory_bytes,
-            image_bytes,
-            sources: has_any.then_some(source).into_iter().collect(),
-            images: self.images,
-            ..Cost::default()
-        }
+        let source = (self.assumed_ns > 0.0).then_some(source);
+        let Self { images, stage_bytes, .. } = self;
+        StartCost { images, stage_bytes, ns: whole(ns + STARTUP_NS), source }
     }
+}
+
+/// The cost of what is done once.
+pub(super) struct StartCost {
+    pub(super) images: Vec<ImageCost>,
+    /// Of sources of real work, on disks and in memory.
+    pub(super) stage_bytes: (u64, u64),
+    pub(super) ns: u64,
+    /// Of the time of what is made; absent where nothing is.
+    pub(super) source: Option<CostSource>,
 }
 
 /// The images that a contender of these levels needs, those on disks and those in memory.

@@ -126,6 +126,12 @@ pub(super) fn moved_bytes(phase: &Phase, set: &Dataset, sums: &Sums) -> u64 {
     }
 }
 
+/// A time as a whole number, ns.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; never < 0")]
+pub(super) fn whole(ns: f64) -> u64 {
+    ns.round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

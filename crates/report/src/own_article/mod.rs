@@ -94,14 +94,22 @@ fn left_out(run: &Run<'_>, phrases: &dyn Phrases) -> Section {
     for row in &run.study.failures {
         items.push(phrases.failed(&row.label, &row.workload, &row.error));
     }
+    let is_said = |label: &str, workload: &String| {
+        let of_it = |own: &String| own == workload;
+        let mut rows = run.study.not_run.iter().filter(|row| row.label == label);
+        rows.any(|row| row.workload.as_ref().is_none_or(of_it))
+    };
     for question in run.verdicts.iter().flat_map(|verdicts| &verdicts.questions) {
-        for left in &question.left {
-            items.push(phrases.excluded(
-                &question.workload,
-                &question.phase,
-                &left.label,
-                &left.why,
-            ));
+        for left in question.left.iter() {
+            let (workload, phase) = (&question.workload, &question.phase);
+            if is_said(&left.label, workload) {
+                continue;
+            }
+            let item = phrases.excluded(workload, phase, &left.label, &left.why);
+            // Questions of one phase leave out the same ones.
+            if !items.contains(&item) {
+                items.push(item);
+            }
         }
     }
     match items.is_empty() {

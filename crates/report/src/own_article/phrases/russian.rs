@@ -3,6 +3,7 @@
 mod cautions;
 mod charts;
 mod judgements;
+mod notices;
 mod numbers;
 mod own_words;
 mod readings;

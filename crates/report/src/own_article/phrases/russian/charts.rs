@@ -37,7 +37,7 @@ pub(super) const CHARTS: &[Template] = &[
     ("SAME", "одинаково"),
     ("UNDECIDED", "не решено"),
     ("reference", "база"),
-    ("shown to be the same", "показано, что одинаково"),
+    ("shown to be the same", "показано: одинаково"),
     ("nothing shown, or not asked", "не показано или не спрошено"),
     ("{=}, block {}: {}", "{=}, блок {}: {}"),
     ("{=}: {}, median of {trials}", "{=}: {}, медиана, {trials}"),

@@ -2,7 +2,7 @@
 //! behind whole numbers.
 
 /// Units that have Russian names.
-const UNITS: [(&str, &str); 19] = [
+const UNITS: [(&str, &str); 23] = [
     ("ns", "нс"),
     ("µs", "мкс"),
     ("ms", "мс"),
@@ -22,6 +22,10 @@ const UNITS: [(&str, &str); 19] = [
     ("MiB/s", "МиБ/с"),
     ("files/s", "файлов/с"),
     ("dirs/s", "каталогов/с"),
+    ("ns/op", "нс/оп."),
+    ("µs/op", "мкс/оп."),
+    ("ms/op", "мс/оп."),
+    ("s/op", "с/оп."),
 ];
 
 /// The form of a word that a whole number takes: 1, 21; 2 to 4, 22; 0, 5 to 20, 25.

@@ -4,6 +4,7 @@
 use super::cautions::{CAUTIONS, CONDITIONS, OPEN, REASONS};
 use super::charts::{CHARTS, NOTES, OURS};
 use super::judgements::{RULE, WHYS};
+use super::notices::NOTICES;
 use super::numbers::{figure, is_figure, number};
 use super::readings::READINGS;
 use super::templates::{PHASES, Template, turned};
@@ -138,8 +139,8 @@ const TESTS: &[Template] = &[
 
 /// All tables of whole texts, those that fit much last.
 const TABLES: &[&[Template]] = &[
-    RULE, WHYS, PHASES, TITLES, TESTS, CONDITIONS, OPEN, CAUTIONS, REASONS, OURS, NOTES, CHARTS,
-    READINGS,
+    RULE, WHYS, PHASES, TITLES, TESTS, CONDITIONS, OPEN, CAUTIONS, REASONS, NOTICES, OURS, NOTES,
+    CHARTS, READINGS,
 ];
 
 /// A text of the program in Russian; any other as it is.

@@ -113,12 +113,14 @@ mod tests {
             ),
             (
                 "3.5 GiB of 80 GiB free (4.4 %), 90 % of the inodes",
-                "свободно 3,5\u{a0}ГиБ из 80\u{a0}ГиБ (4,4\u{a0}%), индексных дескрипторов 90\u{a0}%",
+                "свободно 3,5\u{a0}ГиБ из 80\u{a0}ГиБ (4,4\u{a0}%), индексных дескрипторов \
+                 90\u{a0}%",
             ),
             (
                 "the machine before the RUN: free page reporting is enabled: the hypervisor reclaims \
-              free pages; 5 more",
-                "Машина перед серией: свободные страницы памяти забирает гипервизор; ещё замечаний: 5",
+                 free pages; 5 more",
+                "Машина перед серией: свободные страницы памяти забирает гипервизор; ещё \
+                 замечаний: 5",
             ),
             (
                 "it begins at 31.5 KiB, no multiple of the physical sector of 4 KiB",
