@@ -24,6 +24,7 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "quick"),
     builtin!("experiments", "quick-all"),
     builtin!("experiments", "2003-linux-vs-freebsd"),
+    builtin!("experiments", "2003-ext3-directory-index"),
     builtin!("experiments", "2003-reliability"),
     builtin!("experiments", "2005-file-operations"),
     builtin!("experiments", "2007-ufs-block-fragment"),

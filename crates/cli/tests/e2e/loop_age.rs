@@ -198,7 +198,7 @@ fn an_age_is_made_once_where_images_are_kept() {
     ));
     assert_eq!(files.trim(), first["xfs"][0].files.to_string());
 
-    let wipe = disk.wipe("xfs");
+    let wipe = disk.wipe(disk.signature().trim());
     let again = kept_in(&dir, disk.device(), &wipe);
     env.run(&again).good();
     let all_restored = of_run(2).into_values().flatten().all(|age| age.image.unwrap().restored);

@@ -51,6 +51,10 @@ const TITLES: &[Template] = &[
         "семь строк статьи 2003 года: 5\u{a0}000 и 50\u{a0}000 крошечных файлов и один большой",
     ),
     (
+        "ext3 with and without its directory index: 5,000 and 50,000 tiny files in one directory",
+        "ext3 с индексом каталогов и без него: 5\u{a0}000 и 50\u{a0}000 крошечных файлов в каталоге",
+    ),
+    (
         "the file systems of 2003: speed, and what a power cut leaves",
         "файловые системы 2003 года: скорость и то, что остаётся после отключения питания",
     ),
