@@ -31,6 +31,7 @@ const RULES: &[Rule] = &[
     Rule { name: "workspace-dependencies", check: manifests::inherited },
     Rule { name: "lints", check: manifests::lints },
     Rule { name: "processes", check: code::processes },
+    Rule { name: "private-places", check: code::private_places },
     Rule { name: "module-docs", check: code::module_docs },
     Rule { name: "vague-names", check: code::vague_names },
     Rule { name: "unfinished", check: code::unfinished },

@@ -3,12 +3,14 @@
 use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
+use fsarena_devices::state_dir;
 use fsarena_model::seed::Seed;
 use fsarena_model::visible;
 use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_places::program_tree::ProgramCache;
+use fsarena_process::owner::create_dirs;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
@@ -75,13 +77,19 @@ pub fn database(asked: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Journals and mount points: `FSARENA_STATE_DIR`, else in the user's state directory.
+/// Journals and mount points: `FSARENA_STATE_DIR`, else in the user's state directory. One that is
+/// there is closed to others.
 pub fn state_dir() -> Result<PathBuf> {
-    if let Some(dir) = std::env::var_os("FSARENA_STATE_DIR") {
-        return std::path::absolute(dir).context("FSARENA_STATE_DIR");
-    }
-    let dirs = directories()?;
-    Ok(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join("fsarena"))
+    let set = std::env::var_os("FSARENA_STATE_DIR").filter(|dir| !dir.is_empty());
+    let dir = match set {
+        Some(dir) => std::path::absolute(dir).context("FSARENA_STATE_DIR")?,
+        None => {
+            let dirs = directories()?;
+            dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join("fsarena")
+        }
+    };
+    state_dir::check(&dir).map_err(|error| Usage(error.to_string()))?;
+    Ok(dir)
 }
 
 /// Images: `--image-dir`, `FSARENA_IMAGE_DIR`, else `/var/tmp`, which is meant for large files that
@@ -97,7 +105,7 @@ pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
 pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     let dir = directories()?.cache_dir().join("fsarena");
     if may_make {
-        std::fs::create_dir_all(&dir).with_context(|| format!("{}", dir.display()))?;
+        create_dirs(&dir, 0o755).with_context(|| format!("{}", dir.display()))?;
     }
     let there = dir.ancestors().find(|dir| dir.is_dir());
     Ok(there.unwrap_or(Path::new("/")).to_owned())

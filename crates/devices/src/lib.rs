@@ -33,6 +33,7 @@ mod reopen;
 pub mod served;
 pub mod settle;
 pub mod ssd;
+pub mod state_dir;
 pub mod state_file;
 pub mod sysctl;
 mod thaw;

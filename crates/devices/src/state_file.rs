@@ -5,6 +5,7 @@
 //! One is made under a temporary name, locked, and named when it is whole and on the disk: it is
 //! never seen in part or without its lock, and where there is no room for it nothing is left.
 
+use fsarena_process::private;
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -84,16 +85,13 @@ pub fn temporary(path: &Path) -> PathBuf {
 /// it is left.
 pub fn create(path: &Path, contents: &[u8], lock: FlockOperation) -> io::Result<File> {
     let temporary = temporary(path);
-    let mut options = OpenOptions::new();
-    let mut file =
-        match options.append(true).read(true).create_new(true).mode(0o600).open(&temporary) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let text =
-                    format!("{} is in the way: it is being made, or was", temporary.display());
-                return Err(io::Error::other(text));
-            }
-            opened => opened?,
-        };
+    let mut file = match private::create_file(&temporary) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let text = format!("{} is in the way: it is being made, or was", temporary.display());
+            return Err(io::Error::other(text));
+        }
+        created => created?,
+    };
     let whole = flock(&file, lock).map_err(io::Error::from);
     let whole = whole.and_then(|()| file.write_all(contents)).and_then(|()| file.sync_all());
     let named = whole.and_then(|()| {

@@ -12,8 +12,9 @@ use fsarena_metrics::{BlockStat, Roots, Watch, block_stat};
 use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
+use fsarena_process::private;
 use rustix::fs::{CWD, FileType, Mode, StatVfs};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The file system of a trial.
@@ -62,7 +63,7 @@ impl<'a> TestedFs<'a> {
         let root = work_root(&mounted, self.spec);
         if is_first && matches!(self.spec.target, TargetSpec::Directory { .. }) {
             // What is put into it may be for the eyes of the user alone.
-            let own = std::fs::DirBuilder::new().mode(0o700).create(&root);
+            let own = private::create_dir(&root);
             own.map_err(|error| StepError::new(format!("{}: {error}", root.display())))?;
         }
         if let Some(user) = self.spec.user.filter(|_| is_first) {

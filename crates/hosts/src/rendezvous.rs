@@ -10,10 +10,11 @@ use crate::descriptor;
 use crate::dial::{HANDSHAKE_TIMEOUT, Timed, set_options};
 use crate::handshake::{Arrival, HandshakeError, RunnerSide, admit};
 use crate::secret::Secret;
+use fsarena_process::private::PrivateListener;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -32,7 +33,7 @@ pub struct Listening {
     /// Where ranks dial.
     pub listener: TcpListener,
     /// Where processes of the RUN ask for connections; others cannot reach it.
-    pub requests: UnixListener,
+    pub requests: PrivateListener,
     /// What both sides know.
     pub secret: Secret,
     /// Number of ranks.
@@ -135,7 +136,7 @@ impl Drop for Rendezvous {
 fn serve(
     shared: &Arc<Shared>,
     listener: &TcpListener,
-    requests: &UnixListener,
+    requests: &PrivateListener,
     woken: &UnixStream,
 ) {
     loop {
@@ -160,7 +161,9 @@ fn serve(
         }
         if is_asked {
             match requests.accept() {
-                Ok((process, _)) => shared.begin_answer(process),
+                Ok(Some(process)) => shared.begin_answer(process),
+                // Another user's.
+                Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(_) => std::thread::sleep(PAUSE),
             }

@@ -4,11 +4,12 @@
 //! command line, where every user of a host sees it. It never goes over a connection either.
 
 use crate::proof::{Bytes32, Role, Terms};
+use fsarena_process::private;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rustix::fs::OFlags;
 use sha2::Sha256;
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -100,8 +101,7 @@ impl Secret {
     /// # Errors
     /// When there is such a file, or it cannot be written.
     pub fn write_new(&self, path: &Path) -> io::Result<()> {
-        let mut file: File =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = private::create_file(path)?;
         file.write_all(&self.0)?;
         file.write_all(b"\n")
     }

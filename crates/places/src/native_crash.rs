@@ -19,6 +19,7 @@ use fsarena_executor::crash::{
 use fsarena_model::contender::FsLevel;
 use fsarena_model::spec::TargetSpec;
 use fsarena_process::partner::Partner;
+use fsarena_process::private;
 use fsarena_safety::observation::{MountAttempt, Observation, Rung};
 use fsarena_safety::packed::UnpackError;
 use fsarena_vdisk::WriteLog;
@@ -262,8 +263,7 @@ struct Scratch {
 impl Scratch {
     fn new(within: &Path) -> Result<Self, NativeCrashError> {
         let what = "a directory for crash states";
-        let named = tempfile::Builder::new().prefix("fsarena-crash-").tempdir_in(within);
-        let dir = named.map_err(io_of(what))?;
+        let dir = private::temp_dir(within, "fsarena-crash-").map_err(io_of(what))?;
         let mnt = dir.path().join("mnt");
         fs::create_dir(&mnt).map_err(io_of(what))?;
         Ok(Self { dir, mnt })

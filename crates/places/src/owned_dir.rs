@@ -3,6 +3,7 @@
 //!
 //! The owner holds a lock on it, which the kernel gives back whatever ends the owner.
 
+use fsarena_process::private;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io;
@@ -27,9 +28,9 @@ impl OwnedDir {
     pub fn make(base: &Path, prefix: &str) -> io::Result<Self> {
         let made_base = (!base.exists()).then(|| base.to_owned());
         loop {
-            fs::create_dir_all(base)?;
+            private::create_dirs(base)?;
             remove_abandoned(base, prefix)?;
-            let path = match tempfile::Builder::new().prefix(prefix).tempdir_in(base) {
+            let path = match private::temp_dir(base, prefix) {
                 Ok(dir) => dir.keep(),
                 // Whoever made the base has gone, and it was empty.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -21,6 +21,7 @@ pub mod limits;
 pub mod owner;
 pub mod partner;
 pub mod piped;
+pub mod private;
 pub mod resident;
 pub mod script;
 pub mod trust;

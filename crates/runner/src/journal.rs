@@ -12,12 +12,12 @@ use fsarena_devices::queue::QueueChange;
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_devices::sysctl::SysctlChange;
 use fsarena_model::device::DeviceIdentity;
+use fsarena_process::private;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -112,7 +112,7 @@ impl Journal {
     /// # Errors
     /// When the directory or file cannot be made.
     pub fn begin(dir: &Path, owner: &Owner) -> Result<Self, JournalError> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(at(dir))?;
+        private::create_dirs(dir).map_err(at(dir))?;
         let path = dir.join(format!("fsarena-{}.{ENDING}", owner.run));
         let first = line(&Entry::Owner(owner.clone()));
         // Never over a journal that is there: a copy of the database has a RUN of the same id, and

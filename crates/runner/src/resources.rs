@@ -25,6 +25,7 @@ use fsarena_model::job::{Origin, Source};
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TargetSpec, Under};
+use fsarena_process::private;
 use fsarena_trace::Tracefs;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -150,7 +151,7 @@ impl<'a> RunResources<'a> {
             journal,
         };
         resources.note(Entry::Directory(scratch_dir.clone()))?;
-        std::fs::create_dir_all(scratch_dir.join("mnt")).map_err(|source| {
+        private::create_dirs(&scratch_dir.join("mnt")).map_err(|source| {
             RunError::target(
                 format!("{}: {source}", scratch_dir.display()),
                 Some("set FSARENA_STATE_DIR to a writable directory"),

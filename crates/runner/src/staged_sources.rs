@@ -15,10 +15,11 @@ use fsarena_model::run::RunPlan;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::UserIds;
 use fsarena_process::cmd::{self, CmdError};
-use std::fs::{self, DirBuilder, File, Permissions};
+use fsarena_process::private;
+use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -102,7 +103,7 @@ fn open_dir(path: &Path) -> io::Result<()> {
 
 /// Makes the directory of a stage, for sources at `place`. Nobody else gets into it.
 pub(crate) fn make_dir(dir: &Path, place: SourcePlace) -> Result<(), RunError> {
-    DirBuilder::new().mode(0o700).create(dir).map_err(|error| RunError::Target {
+    private::create_dir(dir).map_err(|error| RunError::Target {
         error: format!("{}: {error}", dir.display()),
         remedy: Some(match place {
             SourcePlace::Memory => "use source = \"other\"".to_owned(),

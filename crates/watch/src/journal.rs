@@ -12,11 +12,11 @@ use crate::target::{WatchError, WatchTarget};
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
+use fsarena_process::private;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Ending of the files.
@@ -99,7 +99,7 @@ impl Journal {
     pub fn begin(dir: &Path, opening: &Opening) -> Result<Self, WatchError> {
         let path = file_of(dir, &opening.run);
         let made = || -> io::Result<File> {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            private::create_dirs(dir)?;
             let first = serde_json::to_string(opening)? + "\n";
             let lock = FlockOperation::NonBlockingLockExclusive;
             state_file::create(&path, first.as_bytes(), lock)

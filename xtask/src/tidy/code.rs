@@ -17,6 +17,20 @@ const MAY_SPAWN: &[&str] = &[
     "xtask/",
 ];
 
+/// Calls that make something for one user alone, or that others could reach.
+const PRIVATE: &[&str] =
+    &["UnixListener::bind", "tempdir_in(", "tempdir()", "mode(0o700)", "mode(0o600)"];
+/// Where they are made: one place; a lock that nobody is answered at; the database; what only tests
+/// and maintenance use.
+const MAY_MAKE_PRIVATE: &[&str] = &[
+    "crates/cli/src/commands/open.rs",
+    "crates/devices/src/device_lock.rs",
+    "crates/fuzz/",
+    "crates/process/src/private.rs",
+    "crates/testkit/",
+    "xtask/",
+];
+
 /// No function is called so.
 const VAGUE_FUNCTIONS: &[&str] = &["of", "look", "said", "told", "heard"];
 /// No type is called so.
@@ -33,6 +47,21 @@ pub fn processes(tree: &Tree) -> Vec<Finding> {
             let text = "starts a process; use fsarena_process::cmd (processes are started in \
                         process, worker/src/program, executor and runner only)";
             findings.push(Finding::new(path, number, text));
+        }
+    }
+    findings
+}
+
+/// What is for one user alone is so whatever the umask says, and is made in one place.
+pub fn private_places(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, lines) in program_files(tree).filter(|(path, _)| !is_below(path, MAY_MAKE_PRIVATE)) {
+        for (number, line) in numbered(&lines).filter(|(_, line)| !line.in_test) {
+            if PRIVATE.iter().any(|call| line.code.contains(call)) {
+                let text = "makes a private directory, file or socket; use \
+                            fsarena_process::private, which no umask opens";
+                findings.push(Finding::new(path, number, text));
+            }
         }
     }
     findings
@@ -166,6 +195,18 @@ mod tests {
 
     fn lines_of(rule: fn(&Tree) -> Vec<Finding>, path: &str, text: &str) -> Vec<usize> {
         rule(&Tree::fake(&[PLAN, (path, text)])).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn private_things_are_made_in_one_place() {
+        let check = |path, text| lines_of(private_places, path, text);
+        let made = "UnixListener::bind(path)?;\nBuilder::new().tempdir_in(base)?;\n\
+                    DirBuilder::new().mode(0o700);\nFile::create(path)?;\n";
+        assert_eq!(check("crates/runner/src/lib.rs", made), [1, 2, 3]);
+        assert_eq!(check("crates/process/src/private.rs", made), NONE);
+        assert_eq!(check("crates/runner/tests/run.rs", made), NONE);
+        let test = "#[cfg(test)]\nmod tests {\n let dir = tempfile::tempdir().unwrap();\n}\n";
+        assert_eq!(check("crates/runner/src/lib.rs", test), NONE);
     }
 
     #[test]

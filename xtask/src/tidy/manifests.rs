@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &str)] = &[
          report runner safety store study testkit trace vdisk verdict watch worker",
     ),
     // Names of hosts, text of a command line that others start, and who may be a rank.
-    ("hosts", "model"),
+    ("hosts", "model process"),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", ""),
@@ -76,7 +76,7 @@ const MAY_USE: &[(&str, &str)] = &[
     // What decides: from plan and scores alone; the store for its example.
     ("verdict", "model stats store"),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
-    ("watch", "devices doctor metrics model study"),
+    ("watch", "devices doctor metrics model process study"),
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", "corpus engine foreign model process"),
     // `overhead` measures the engine, the sampler, device models and crash states, and estimates

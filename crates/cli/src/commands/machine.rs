@@ -12,6 +12,7 @@ use fsarena_doctor::noise::{CAP, Runs, class};
 use fsarena_metrics::Roots;
 use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::score::TrialScore;
+use fsarena_process::private;
 use fsarena_report::DeviceLine;
 use fsarena_store::Store;
 use fsarena_verdict::honesty::Tape;
@@ -131,7 +132,7 @@ fn choose_target(subjects: &[Target]) -> Result<NoiseTarget> {
 
 /// Does the equal runs and judges them.
 fn measure(target: &NoiseTarget) -> Result<NoiseOutcome> {
-    let own = tempfile::Builder::new().prefix("fsarena-noise-").tempdir().context("--noise")?;
+    let own = private::temp_dir(&std::env::temp_dir(), "fsarena-noise-").context("--noise")?;
     let experiment = own.path().join("noise.toml");
     std::fs::write(&experiment, EXPERIMENT).with_context(|| experiment.display().to_string())?;
     let (on, shown) = match target {

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -60,7 +61,11 @@ impl TestEnv {
     }
 
     fn waiting_at(&self, address: &str, args: &[&str]) -> Runner<'_> {
-        let mut live = self.start(&[args, &["--rendezvous", address]].concat());
+        self.waiting_by(self.command(&[args, &["--rendezvous", address]].concat()))
+    }
+
+    fn waiting_by(&self, command: Command) -> Runner<'_> {
+        let mut live = self.start_command(command);
         let options = live.poll("how to start ranks", |live| {
             let said = live.stderr();
             let (_, rest) = said.split_once("srun -n ")?;
@@ -210,6 +215,63 @@ fn a_runner_that_waits_is_stopped_and_has_its_port_alone() {
     let left = fs::read_dir(env.state()).into_iter().flatten().flatten();
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
+    assert_nothing_left(&env);
+}
+
+/// Everything below a directory that its group or others may read, write or enter.
+fn open_below(dir: &Path) -> Vec<String> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let (path, meta) = (entry.path(), entry.metadata().unwrap());
+        if meta.permissions().mode() & 0o077 != 0 {
+            open.push(format!("{} {:04o}", path.display(), meta.permissions().mode() & 0o7777));
+        }
+        if meta.is_dir() {
+            open.extend(open_below(&path));
+        }
+    }
+    open
+}
+
+/// Whoever reaches the socket in the state directory is given the connection of a rank, which does
+/// what it is sent.
+#[test]
+fn nobody_else_reaches_the_ranks_whatever_the_umask() {
+    let env = TestEnv::new();
+    fs::create_dir(env.state()).unwrap();
+    fs::set_permissions(env.state(), fs::Permissions::from_mode(0o777)).unwrap();
+    let target = env.make_dir("target");
+    let experiment = env.long_experiment("", &target, "dirs = 20\n");
+    let script = "umask 000; exec \"$0\" \"$@\"";
+    let run = ["run", &experiment, "--ranks", "2", "--rendezvous", "127.0.0.1:0"];
+    let words = [&["-c", script, PROGRAM][..], &run].concat();
+    let mut runner = env.waiting_by(env.command_of("sh", &words));
+    let open = |dir: &Path| fs::metadata(dir).unwrap().permissions().mode() & 0o077;
+    assert_eq!(open(&env.state()), 0, "it is closed");
+    assert_eq!(open_below(&env.state()), [""; 0]);
+    let ranks = [runner.slurm(0, 2), runner.slurm(1, 2)];
+    runner.live.wait_for("[1/2]");
+    runner.workers(2);
+    assert_eq!(open_below(&env.state()), [""; 0], "in the middle of a RUN");
+    runner.live.signal(Signal::INT);
+    runner.live.end().code(130);
+    ranks.into_iter().for_each(|rank| drop(rank.end()));
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn a_state_directory_that_others_may_write_is_not_used() {
+    let env = TestEnv::new();
+    fs::create_dir(env.state()).unwrap();
+    let mode = |mode| fs::set_permissions(env.state(), fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o1777);
+    let target = env.make_dir("target");
+    let run = || env.run_once(&[&["--on", &*target], &SMALL[..]].concat());
+    let words = ["others may write there (mode 1777)", "set FSARENA_STATE_DIR to a directory"];
+    run().refused(2, &words);
+    mode(0o777);
+    run().good();
+    assert_eq!(fs::metadata(env.state()).unwrap().permissions().mode() & 0o7777, 0o700);
     assert_nothing_left(&env);
 }
 

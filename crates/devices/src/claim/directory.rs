@@ -9,6 +9,7 @@ use crate::vet::{VettedDirectory, vet_directory};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::spec::TargetSpec;
+use fsarena_process::private;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -48,7 +49,7 @@ impl Kind for Directory {
 pub fn claim_directory(dir: &VettedDirectory, name: &str) -> Result<Claimed, TargetError> {
     our_name(dir.path(), name)?;
     let path = dir.ours(name);
-    fs::create_dir(&path).map_err(|error| TargetError::io("mkdir", &path, error))?;
+    private::create_dir(&path).map_err(|error| TargetError::io("mkdir", &path, error))?;
     // The user of the work has to get through; what each trial makes in it is its own.
     fs::set_permissions(&path, Permissions::from_mode(OURS_MODE))
         .map_err(|error| TargetError::io("chmod", &path, error))?;

@@ -24,7 +24,7 @@ fn runner(size: u32) -> Runner {
     let dir = tempfile::tempdir().unwrap();
     let listener = listen(Some("127.0.0.1"), 0).unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let requests = UnixListener::bind(dir.path().join(REQUESTS)).unwrap();
+    let requests = PrivateListener::bind(&dir.path().join(REQUESTS)).unwrap();
     let (secret, arch) = (secret("right"), "x86_64".to_owned());
     let listening = Listening { listener, requests, secret, size, version: "0.1.0", arch };
     let (tell, events) = channel();

@@ -9,6 +9,7 @@ use crate::open_file::path_of_open;
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::private::PrivateListener;
 use fsarena_process::tunables::TUNABLES;
 use rustix::process::Signal;
 use std::cell::Cell;
@@ -17,7 +18,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -255,8 +256,8 @@ impl<'g> Guest<'g> {
             let path = path.to_owned();
             move |error| GuestError::File { path, error }
         };
-        let listeners: Result<Vec<UnixListener>, io::Error> = (0..disks.len())
-            .map(|index| UnixListener::bind(dir.short_path().join(socket_name(index))))
+        let listeners: Result<Vec<PrivateListener>, io::Error> = (0..disks.len())
+            .map(|index| PrivateListener::bind(&dir.short_path().join(socket_name(index))))
             .collect();
         let listeners = listeners.map_err(failed(dir.path()))?;
         for (index, disk) in disks.iter().enumerate() {
@@ -368,9 +369,12 @@ fn socket_name(index: usize) -> String {
 }
 
 /// Serves the one guest that connects.
-fn answer(listener: &UnixListener, disk: &mut dyn Disk) -> Result<u64, ServeError> {
-    let (mut stream, _) = listener.accept()?;
-    serve(&mut stream, disk)
+fn answer(listener: &PrivateListener, disk: &mut dyn Disk) -> Result<u64, ServeError> {
+    loop {
+        if let Some(mut stream) = listener.accept()? {
+            return serve(&mut stream, disk);
+        }
+    }
 }
 
 /// The reason that a panic of the kernel gives.

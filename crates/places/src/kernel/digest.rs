@@ -1,6 +1,7 @@
 //! Hashes of sources: SHA-256 of contents, remembered by what stat says, so that a second question
 //! is answered at once.
 
+use fsarena_process::private;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -148,7 +149,7 @@ fn remember(memory: &Path, mut known: Memory, key: String, value: (String, Strin
     known.insert(key, value);
     let write = || -> io::Result<()> {
         let dir = memory.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(dir)?;
+        private::create_dirs(dir)?;
         let mut file = tempfile::NamedTempFile::new_in(dir)?;
         file.write_all(&serde_json::to_vec(&known)?)?;
         file.persist(memory)?;

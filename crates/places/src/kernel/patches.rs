@@ -5,6 +5,7 @@ use super::embedded::{Embedded, OVERLAY, PATCHES_6_1, PATCHES_6_12};
 use super::source::Series;
 use fsarena_process::cmd;
 use fsarena_process::guarded::Guarded;
+use fsarena_process::private;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -66,7 +67,8 @@ pub fn try_on(tree: &Path, series: Series) -> Result<(), PatchError> {
         let path = path.to_owned();
         move |error| PatchError::File { path, error }
     };
-    let copy = tempfile::tempdir().map_err(failed(&std::env::temp_dir()))?;
+    let base = std::env::temp_dir();
+    let copy = private::temp_dir(&base, "fsarena-patches-").map_err(failed(&base))?;
     for file in patches(series).iter().flat_map(|patch| changed(patch.text)) {
         let (from, to) = (tree.join(file), copy.path().join(file));
         fs::create_dir_all(to.parent().unwrap_or(&to)).map_err(failed(&to))?;

@@ -7,6 +7,7 @@ use super::cache::{Cache, Kernel};
 use super::config::Configuration;
 use super::source::Series;
 use super::{digest, patches};
+use fsarena_process::private;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -118,8 +119,7 @@ impl Cache {
             return Err(in_use());
         }
         // Half a kernel is never found.
-        let aside = tempfile::Builder::new().prefix("removed-").tempdir_in(self.dir());
-        let aside = aside.map_err(failed)?;
+        let aside = private::temp_dir(self.dir(), "removed-").map_err(failed)?;
         fs::rename(kernel.dir(), aside.path().join("kernel")).map_err(failed)?;
         aside.close().map_err(failed)
     }

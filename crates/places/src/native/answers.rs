@@ -5,13 +5,13 @@ use super::serve::{Served, contents_changed, serve};
 use super::states::{States, write_log};
 use super::wire::ServedFile;
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
+use fsarena_process::private::PrivateListener;
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::num::NonZeroU64;
 use std::os::fd::AsFd as _;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,8 +43,11 @@ pub fn run() -> Result<(), NativeError> {
     });
     let answered = Arc::clone(&shared);
     std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let _ = talk(&stream, &answered, (&told, states));
+        loop {
+            // Another user is not answered, and what cannot be taken now may be later.
+            if let Ok(Some(stream)) = listener.accept() {
+                let _ = talk(&stream, &answered, (&told, states));
+            }
         }
     });
     let fuse = io::stdout().as_fd().try_clone_to_owned().map_err(NativeError::io("stdout"))?;
@@ -56,7 +59,7 @@ struct Begun {
     told: ServedDisk,
     /// They live as long as the process.
     states: Option<&'static States>,
-    listener: UnixListener,
+    listener: PrivateListener,
 }
 
 fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
@@ -73,8 +76,7 @@ fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
         None => None,
     };
     stay_awake();
-    let address = SocketAddr::from_abstract_name(told.socket.as_bytes());
-    let listener = address.and_then(|address| UnixListener::bind_addr(&address));
+    let listener = PrivateListener::bind_abstract(told.socket.as_bytes());
     let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
     let file = ServedFile { size_bytes: told.size_bytes, is_cached: told.is_cached() };
     let shared = Arc::new(Mutex::new(Served::new(file, told.is_beside_another)));
@@ -118,16 +120,12 @@ fn state(
     Ok(Box::new(disk))
 }
 
-/// Answers one who asks, if it is root, until it goes.
+/// Answers one who asks, until it goes.
 fn talk(
     stream: &UnixStream,
     shared: &Mutex<Served>,
     (told, states): (&ServedDisk, Option<&'static States>),
 ) -> io::Result<()> {
-    let peer = rustix::net::sockopt::socket_peercred(stream)?;
-    if !peer.uid.is_root() {
-        return Ok(());
-    }
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     let mut line = String::new();
     BufReader::new(stream.take(LINE_MAX_BYTES)).read_line(&mut line)?;

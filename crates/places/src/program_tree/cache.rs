@@ -4,6 +4,7 @@
 
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
+use fsarena_process::private;
 use fsarena_process::trust::writers_for_root;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -242,8 +243,7 @@ impl ProgramCache {
             _ => failed(error),
         })?;
         // Half a tree is never found.
-        let aside = tempfile::Builder::new().prefix("removed-").tempdir_in(&self.dir);
-        let aside = aside.map_err(failed)?;
+        let aside = private::temp_dir(&self.dir, "removed-").map_err(failed)?;
         fs::rename(&tree.dir, aside.path().join(I386)).map_err(failed)?;
         aside.close().map_err(failed)
     }

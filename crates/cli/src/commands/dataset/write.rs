@@ -10,6 +10,7 @@ use fsarena_corpus::Description;
 use fsarena_model::job::{Compression, Contents};
 use fsarena_model::units::Bytes;
 use fsarena_process::owner::give_tree_to_caller;
+use fsarena_process::private;
 use fsarena_report::files_text;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use rustix::io::Errno;
@@ -125,8 +126,7 @@ impl<'a> NewPath<'a> {
     /// Has `make` write it into a temporary directory, and renames it; prints a message on success.
     fn fill(&self, make: impl FnOnce(&Path) -> Result<String>) -> Result<()> {
         let shown = self.path.display();
-        let temporary =
-            tempfile::Builder::new().prefix(".fsarena-dataset-").tempdir_in(&self.parent);
+        let temporary = private::temp_dir(&self.parent, ".fsarena-dataset-");
         let temporary = temporary.with_context(|| self.parent.display().to_string())?;
         let new = temporary.path().join("new");
         let made = make(&new).with_context(|| shown.to_string());

@@ -5,9 +5,9 @@ use crate::commands::open;
 use anyhow::Result;
 use fsarena_model::run::RunState;
 use fsarena_model::seed::Seed;
+use fsarena_process::private;
 use fsarena_store::{MergeOutcome, RunId, Store};
 use std::fs;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A database that was fetched.
@@ -107,8 +107,7 @@ fn keep(one: &Fetched<'_>) {
             0 => format!("fsarena-{}.db", one.host),
             number => format!("fsarena-{}-{number}.db", one.host),
         };
-        let mut file = fs::File::options();
-        let mut file = file.write(true).create_new(true).mode(0o600).open(&name).ok()?;
+        let mut file = private::create_file(Path::new(&name)).ok()?;
         let mut from = fs::File::open(&one.path).ok()?;
         std::io::copy(&mut from, &mut file).ok().map(|_| name)
     });

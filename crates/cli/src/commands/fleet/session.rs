@@ -5,9 +5,8 @@ use super::connections::{Connection, Connections, Ended, TakeLine};
 use super::request::Request;
 use crate::context;
 use fsarena_hosts::{Answer, Ending, Host, script};
-use std::fs::File;
+use fsarena_process::private;
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -289,8 +288,7 @@ fn fetch(connection: &mut Connection, bytes: u64, to: &Path) -> io::Result<()> {
     if bytes > DATABASE_MAX_BYTES {
         return Err(io::Error::other("its database is larger than 64 GiB"));
     }
-    let mut options = File::options();
-    let mut file = options.write(true).create_new(true).mode(0o600).open(to)?;
+    let mut file = private::create_file(to)?;
     let copied = io::copy(&mut connection.answers.rest().take(bytes), &mut file)?;
     if copied < bytes { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }

@@ -9,9 +9,9 @@ use fsarena_hosts::{Event, Listening, REQUESTS, Rendezvous, Secret, listen, quot
 use fsarena_metrics::Roots;
 use fsarena_model::spec::RankHost;
 use fsarena_places::OwnedDir;
+use fsarena_process::private::PrivateListener;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -51,7 +51,7 @@ impl Allocation {
         let is_told =
             !args.quiet || found.file.as_ref().is_some_and(|at| at.starts_with(dir.path()));
         let command = rank_command(&listener, &found)?;
-        let requests = UnixListener::bind(dir.short_path().join(REQUESTS))
+        let requests = PrivateListener::bind(&dir.short_path().join(REQUESTS))
             .with_context(|| format!("a socket in {}", dir.path().display()))?;
         let arch = fsarena_metrics::host(&Roots::default()).architecture;
         let version = env!("CARGO_PKG_VERSION");
