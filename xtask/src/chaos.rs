@@ -14,6 +14,7 @@ mod kind;
 mod kinds;
 mod live;
 mod moment;
+mod ranks;
 mod small;
 mod table;
 mod targets;

@@ -13,6 +13,7 @@ mod crash_runs;
 mod i386;
 mod inner_processes;
 mod journal;
+mod journaled_dir;
 mod own_paths;
 mod preflight;
 mod recover;
@@ -35,6 +36,7 @@ pub use journal::{JournalError, live_in};
 #[doc(hidden)]
 pub use journal::{Entry as JournalEntry, Owner as JournalOwner, entries as journal_entries};
 // Entry for the targets of `fsarena-fuzz`.
+pub use journaled_dir::JournaledDir;
 pub use own_paths::{OwnPaths, check};
 pub use preflight::preflight;
 pub use recover::{Recovered, close_dead_runs, recover};

@@ -7,6 +7,8 @@ use super::case::{Case, NextStart};
 use super::checks::{self, Allowed};
 use super::kind::{Act, Demand, Setting};
 use super::live::{Ended, kill_all};
+use super::ranks::{self, Launcher};
+use super::targets::Ranks;
 use anyhow::{Context as _, Result};
 use fsarena_model::run::RunState;
 use fsarena_places::kernel::Cache;
@@ -86,8 +88,14 @@ impl Ground {
 /// When the campaign is to stop, or the case could not be carried out as it was drawn.
 pub(super) fn carry_out(case: &mut Case, ground: &Ground) -> Result<Outcome> {
     let setting = ground.setting(case)?;
-    let mut run =
-        CaseRun { setting, before: Machine::now(), uids: Vec::new(), told: 0, is_resumed: false };
+    let mut run = CaseRun {
+        setting,
+        before: Machine::now(),
+        uids: Vec::new(),
+        told: 0,
+        is_resumed: false,
+        ranks: Vec::new(),
+    };
     let done = run.all(case);
     let is_good = done.as_ref().is_ok_and(|outcome| outcome.faults.is_empty());
     if !is_good {
@@ -109,6 +117,8 @@ struct CaseRun {
     told: usize,
     /// Whether the next start has resumed it and said that all is done.
     is_resumed: bool,
+    /// What is wrong with ranks.
+    ranks: Vec<String>,
 }
 
 impl CaseRun {
@@ -117,6 +127,10 @@ impl CaseRun {
         let (act, ended) = self.disturbed(case)?;
         let signals = case.disturbance.may_end_by();
         let mut allowed = Allowed::disturbed(signals, case.work.is_cold());
+        if case.target.ranks == Ranks::Dial {
+            // Ranks that did not come.
+            allowed.codes.push(2);
+        }
         allowed.has_words = !case.disturbance.hides_words();
         faults.extend(named("the RUN", checks::end(&ended, &allowed)));
         // Whoever came to its end has put everything away; records may wait for the next start.
@@ -147,6 +161,7 @@ impl CaseRun {
         if case.is_resumed && faults.is_empty() {
             faults.extend(named("the resume", self.resume(case)?));
         }
+        faults.append(&mut self.ranks);
         Ok(Outcome { act, faults })
     }
 
@@ -156,13 +171,39 @@ impl CaseRun {
         let experiment = fixture.dir.join("chaos.toml");
         fs::write(&experiment, case.work.text(case.target, &fixture.dir.join("target")))?;
         let mut start = self.setting.start(&["run", &experiment.display().to_string(), "--yes"]);
+        start.args.extend(ranks::number(case.target.ranks));
+        start.args.extend(ranks::options(case.target.ranks, &self.setting)?);
         case.disturbance.prepare(&mut self.setting, &mut start)?;
-        let mut live = start.begin(&self.setting.fixture, "run", &self.setting.stop)?;
-        let act = case.disturbance.act(&mut live)?;
-        let ended = live.end()?;
+        let launcher = self.launcher(case.target.ranks, "run");
+        let done = (|| {
+            let mut live = start.begin(&self.setting.fixture, "run", &self.setting.stop)?;
+            let act = case.disturbance.act(&mut live)?;
+            Ok::<_, anyhow::Error>((act, live.end()?))
+        })();
+        self.ranks.extend(launcher.map(Launcher::end).unwrap_or_default());
+        let (act, ended) = done?;
         self.uids.extend(self.setting.fixture.uids_of_journals());
         self.listen(&ended);
         Ok((act, ended))
+    }
+
+    /// Whoever starts the ranks of the start called `name`, where they come by themselves.
+    fn launcher(&self, ranks: Ranks, name: &str) -> Option<Launcher> {
+        let said = self.setting.fixture.dir.join(format!("{name}.err"));
+        // What an earlier start of this name has said is not for its ranks.
+        let _ = fs::remove_file(&said);
+        (ranks == Ranks::Dial).then(|| Launcher::start(&self.setting, said))
+    }
+
+    /// Goes on with RUN 1, with its ranks.
+    fn start_again(&mut self, case: &Case, name: &str, args: &[&str]) -> Result<Ended> {
+        let options = ranks::options(case.target.ranks, &self.setting)?;
+        let all: Vec<&str> =
+            args.iter().copied().chain(options.iter().map(String::as_str)).collect();
+        let launcher = self.launcher(case.target.ranks, name);
+        let ended = self.start(name, &all);
+        self.ranks.extend(launcher.map(Launcher::end).unwrap_or_default());
+        ended
     }
 
     /// Keeps what a start of RUN 1 says of its records.
@@ -202,7 +243,10 @@ impl CaseRun {
                 "1",
             ],
         };
-        let ended = self.start("next", args)?;
+        let ended = match case.next {
+            NextStart::Resume => self.start_again(case, "next", args)?,
+            _ => self.start("next", args)?,
+        };
         let is_of_run_1 = case.next == NextStart::Resume;
         if is_of_run_1 {
             self.listen(&ended);
@@ -265,7 +309,8 @@ impl CaseRun {
             if !matches!(before.state, RunState::Interrupted | RunState::Failed) {
                 return Ok(Vec::new());
             }
-            let ended = self.start(&format!("resume-{time}"), &["run", "--resume=1", "--yes"])?;
+            let name = format!("resume-{time}");
+            let ended = self.start_again(case, &name, &["run", "--resume=1", "--yes"])?;
             self.listen(&ended);
             let has_failed = !before.failed.is_empty() || case.target.may_be_late;
             let mut codes = if has_failed { vec![0, 1] } else { vec![0] };

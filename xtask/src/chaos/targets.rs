@@ -26,13 +26,31 @@ pub(super) struct Target {
     pub(super) is_seen_by_all: bool,
     /// What defines its file systems in the experiment file, where the program does not know them.
     pub(super) definition: &'static str,
+    /// Whose work it is, besides that of one worker.
+    pub(super) ranks: Ranks,
     /// Guess of the length of a trial, ms.
     pub(super) trial_ms: u64,
     why_not: fn() -> Option<String>,
 }
 
+/// How the ranks of a RUN come to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ranks {
+    /// There are none.
+    None,
+    /// They dial the runner, when it has said how.
+    Dial,
+    /// The runner starts them by a shell that stands for ssh.
+    ByShell,
+}
+
 /// All of them.
-pub(super) const TARGETS: &[Target] = &[LOOP, RAM, ZRAM, FUSE, DIRECTORY, TMPFS, VDISK, VIRTUAL];
+pub(super) const TARGETS: &[Target] =
+    &[LOOP, RAM, ZRAM, FUSE, DIRECTORY, TMPFS, VDISK, VIRTUAL, RENDEZVOUS, HOSTS];
+
+/// The names of those without ranks.
+pub(super) const WITHOUT_RANKS: &[&str] =
+    &["loop", "ram", "zram", "fuse", "directory", "tmpfs", "vdisk", "virtual"];
 
 const ON_DEVICES: &[&str] = &["ext4", "xfs", "btrfs", "ext2", "ext3", "f2fs", "jfs", "nilfs2"];
 
@@ -45,6 +63,7 @@ const LOOP: Target = Target {
     may_be_late: false,
     is_seen_by_all: false,
     definition: "",
+    ranks: Ranks::None,
     trial_ms: 500,
     why_not: no_loop_devices,
 };
@@ -74,9 +93,22 @@ const DIRECTORY: Target = Target {
     may_be_late: false,
     is_seen_by_all: false,
     definition: "",
+    ranks: Ranks::None,
     trial_ms: 200,
     why_not: || None,
 };
+
+const RENDEZVOUS: Target = Target {
+    name: "rendezvous",
+    // A rank that is killed takes its trial with it.
+    may_be_late: true,
+    ranks: Ranks::Dial,
+    trial_ms: 400,
+    ..DIRECTORY
+};
+
+const HOSTS: Target =
+    Target { name: "hosts", may_be_late: true, ranks: Ranks::ByShell, trial_ms: 500, ..DIRECTORY };
 
 const TMPFS: Target = Target {
     name: "tmpfs",

@@ -40,6 +40,10 @@ pub(super) enum Victim {
     VirtualExecutor,
     /// The kernel that runs as a guest.
     Guest,
+    /// A rank that has dialled, or the process on a host that starts its worker.
+    Rank,
+    /// The process that speaks for a rank next to the runner.
+    RankConnection,
     /// A program that one of these has started, such as mkfs.
     Tool,
 }
@@ -56,6 +60,8 @@ impl Victim {
             Self::DiskServer => "disk server",
             Self::VirtualExecutor => "guest executor",
             Self::Guest => "guest",
+            Self::Rank => "rank",
+            Self::RankConnection => "connection of a rank",
             Self::Tool => "tool",
         }
     }
@@ -68,6 +74,8 @@ impl Victim {
                 &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::DiskServer, Self::Tool]
             }
             "directory" => &[Self::Executor, Self::Worker],
+            "rendezvous" => &[Self::Executor, Self::Worker, Self::Rank, Self::RankConnection],
+            "hosts" => &[Self::Executor, Self::Worker, Self::Rank],
             _ => &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::Tool],
         };
         [&[Self::Runner, Self::Group, Self::Everything][..], own].concat()
@@ -93,6 +101,8 @@ impl Victim {
             Self::DiskServer => called("vdisk_server"),
             Self::VirtualExecutor => called("virtual_executor"),
             Self::Guest => live.fixture.guests().first().copied(),
+            Self::Rank => called("rank").or_else(|| called("rank-server")),
+            Self::RankConnection => called("rank-connection"),
             Self::Tool => tools(live.pid()).first().copied(),
         };
         found.into_iter().collect()

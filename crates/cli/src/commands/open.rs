@@ -106,11 +106,12 @@ pub fn for_resuming(asked: Option<&Path>) -> Result<Option<Store>> {
 }
 
 fn opened_for_reading(asked: Option<&Path>) -> Result<Option<(Store, Option<Refused>)>> {
+    // Also without a database: a command may have been killed before there was one.
+    recover()?;
     let path = context::database(asked)?;
     if !path.exists() {
         return Ok(None);
     }
-    recover()?;
     // A database that may only be read is shown as it is.
     let writable = Store::open(&path);
     if let Ok(store) = &writable {

@@ -275,6 +275,25 @@ fn a_state_directory_that_others_may_write_is_not_used() {
     assert_nothing_left(&env);
 }
 
+/// There is no RUN yet, and no database: the next start has its journal to go by.
+#[test]
+fn a_runner_that_is_killed_while_it_waits_leaves_nothing_after_the_next_start() {
+    let env = TestEnv::new();
+    let mut runner = env.runner("2", &[]);
+    let came = runner.slurm(0, 2);
+    runner.live.wait_for("rank 0 is on");
+    let secret = runner.options[3].clone();
+    kill_dash_nine(runner.live.pid());
+    came.end().refused(1, &["the runner is gone"]);
+    drop(runner);
+    assert!(fs::exists(&secret).unwrap());
+    env.run(&["list"]).says(&["cleaned up after a killed run"]);
+    assert!(!fs::exists(&secret).unwrap());
+    let left: Vec<_> = fs::read_dir(env.state()).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_nothing_left(&env);
+}
+
 #[test]
 fn ranks_end_with_their_runner() {
     let env = TestEnv::new();

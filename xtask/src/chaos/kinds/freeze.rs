@@ -4,6 +4,7 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting, Shape};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::targets::WITHOUT_RANKS;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
     name: "freeze",
     help: "a process is stopped for a while",
     weight: 1,
-    targets: &[],
+    targets: WITHOUT_RANKS,
     draw,
 };
 

@@ -4,6 +4,7 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting, Shape};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::targets::WITHOUT_RANKS;
 use anyhow::{Context as _, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "locked",
     help: "another connection holds the database",
     weight: 1,
-    targets: &[],
+    targets: WITHOUT_RANKS,
     draw,
 };
 

@@ -5,12 +5,18 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::targets::WITHOUT_RANKS;
 use anyhow::Result;
 use fsarena_process::cmd::{find, why_missing};
 use rustix::process::Signal;
 
-pub(super) const KIND: Kind =
-    Kind { name: "terminal", help: "the terminal goes away", weight: 1, targets: &[], draw };
+pub(super) const KIND: Kind = Kind {
+    name: "terminal",
+    help: "the terminal goes away",
+    weight: 1,
+    targets: WITHOUT_RANKS,
+    draw,
+};
 
 struct NoTerminal {
     moment: Moment,

@@ -4,6 +4,7 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Act, Disturbance, Kind, Setting, Shape};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::targets::WITHOUT_RANKS;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::Signal;
@@ -16,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
     name: "recovery",
     help: "the RUN is killed, and then the starts that clean up after it",
     weight: 2,
-    targets: &[],
+    targets: WITHOUT_RANKS,
     draw,
 };
 

@@ -5,6 +5,7 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Act, Disturbance, Kind, Setting, Shape};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::targets::WITHOUT_RANKS;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::Signal;
@@ -12,8 +13,13 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub(super) const KIND: Kind =
-    Kind { name: "two", help: "two processes killed at one time", weight: 2, targets: &[], draw };
+pub(super) const KIND: Kind = Kind {
+    name: "two",
+    help: "two processes killed at one time",
+    weight: 2,
+    targets: WITHOUT_RANKS,
+    draw,
+};
 
 struct TwoAtOnce {
     victims: Vec<Victim>,

@@ -134,6 +134,7 @@ pub(super) fn of_run(
     args: &RunArgs,
     hosts: Option<&HostList>,
     plan: &RunPlan,
+    database: &Path,
 ) -> Result<RankHosts> {
     let Some(hosts) = hosts else {
         if args.ssh.is_some() || args.remote_program.is_some() {
@@ -141,7 +142,7 @@ pub(super) fn of_run(
         }
         check_cold_clients(args, plan)?;
         return match &args.rendezvous {
-            Some(at) => of_allocation(args, at, fsarena_plan::most_ranks(plan), plan),
+            Some(at) => of_allocation(args, (at, fsarena_plan::most_ranks(plan)), plan, database),
             None => Ok(RankHosts::default()),
         };
     };
@@ -228,13 +229,18 @@ fn check_cold_clients(args: &RunArgs, plan: &RunPlan) -> Result<()> {
 }
 
 /// The ranks of an allocation, which are waited for.
-fn of_allocation(args: &RunArgs, at: &str, size: u32, plan: &RunPlan) -> Result<RankHosts> {
+fn of_allocation(
+    args: &RunArgs,
+    (at, size): (&str, u32),
+    plan: &RunPlan,
+    database: &Path,
+) -> Result<RankHosts> {
     check_directories("--rendezvous", plan)?;
     rendezvous::check(args, at)?;
     if args.dry_run {
         return Ok(RankHosts::default());
     }
-    let (allocation, hosts) = Allocation::wait(args, at, size)?;
+    let (allocation, hosts) = Allocation::wait(args, (at, size), database)?;
     Ok(RankHosts { hosts, allocation: Some(allocation) })
 }
 
@@ -255,7 +261,12 @@ fn check_directories(option: &str, plan: &RunPlan) -> Result<()> {
 ///
 /// # Errors
 /// When they are not named, or are others.
-pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, place: &RunPlace) -> Result<RankHosts> {
+pub(super) fn of_stored(
+    args: &RunArgs,
+    rest: &RunPlan,
+    place: &RunPlace,
+    database: &Path,
+) -> Result<RankHosts> {
     let stored = place.hosts.as_slice();
     if args.client_mount != place.client_mount && !stored.is_empty() && args.hosts.is_some() {
         match &place.client_mount {
@@ -267,9 +278,9 @@ pub(super) fn of_stored(args: &RunArgs, rest: &RunPlan, place: &RunPlace) -> Res
         }
     }
     let hosts = match (&args.rendezvous, u32::try_from(stored.len())) {
-        (Some(at), Ok(size)) if size > 0 => of_allocation(args, at, size, rest)?,
+        (Some(at), Ok(size)) if size > 0 => of_allocation(args, (at, size), rest, database)?,
         (Some(_), _) => refuse!("--rendezvous: the RUN has its ranks on this host; leave it out"),
-        (None, _) => of_run(args, list(args)?.as_ref(), rest)?,
+        (None, _) => of_run(args, list(args)?.as_ref(), rest, database)?,
     };
     if hosts.names() == stored {
         return Ok(hosts);

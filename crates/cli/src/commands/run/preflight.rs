@@ -17,7 +17,7 @@ use fsarena_model::run::{RunPlan, RunPrograms};
 use fsarena_model::work::UserIds;
 use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
-use fsarena_runner::{DriverRules, OwnPaths, RunError};
+use fsarena_runner::{DriverRules, JournaledDir, OwnPaths, RunError};
 use fsarena_store::Store;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     };
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
     let files = kernel_files(args, &experiment, &overrides, consents)?;
-    let kernels = kernels(&files, &state_dir)?;
+    let kernels = kernels(&files, &state_dir, &database)?;
     let rules = DriverRules::new(kernels.clone());
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &rules)?;
     hosts::check_numbers(args, named_hosts.as_ref(), &plan)?;
@@ -96,7 +96,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
         check_runnable(&plan, ours)?;
     }
     check_database(&database)?;
-    let hosts = hosts::of_run(args, named_hosts.as_ref(), &plan)?;
+    let hosts = hosts::of_run(args, named_hosts.as_ref(), &plan, &database)?;
     Ok(Checked {
         experiment,
         overrides,
@@ -165,10 +165,15 @@ fn kernel_files(
 
 /// The guest kernels of this machine, and these files: each is booted before anything else is made,
 /// in a directory below `state_dir` that goes again.
-fn kernels(files: &[PathBuf], state_dir: &Path) -> Result<Kernels> {
+fn kernels(files: &[PathBuf], state_dir: &Path, database: &Path) -> Result<Kernels> {
     let mut kernels = Kernels::new(context::kernels()?);
+    if files.is_empty() {
+        return Ok(kernels);
+    }
+    let name = format!("kernels-{}", context::new_uid(context::unix_ns()));
+    let own = JournaledDir::make(state_dir, &name, database)?;
     for path in files {
-        let added = kernels.add_file(path, state_dir, &|| false);
+        let added = kernels.add_file(path, own.path(), &|| false);
         added.map_err(|error| Usage(format!("the guest kernel {error}")))?;
     }
     for file in kernels.files() {

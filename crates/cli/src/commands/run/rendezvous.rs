@@ -8,10 +8,11 @@ use fsarena_hosts::allocation::listening_address;
 use fsarena_hosts::{Event, Listening, REQUESTS, Rendezvous, Secret, listen, quoted};
 use fsarena_metrics::Roots;
 use fsarena_model::spec::RankHost;
-use fsarena_places::OwnedDir;
 use fsarena_process::private::PrivateListener;
+use fsarena_runner::JournaledDir;
 use std::io;
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -28,7 +29,7 @@ const SECRET: &str = "secret";
 /// is not done, unless [`Allocation::end`] has said more.
 pub(super) struct Allocation {
     rendezvous: Rendezvous,
-    dir: OwnedDir,
+    dir: JournaledDir,
 }
 
 impl Allocation {
@@ -37,13 +38,16 @@ impl Allocation {
     /// # Errors
     /// When the port is in use, the secret is none, ranks do not come in time, or a stop is asked
     /// for.
-    pub(super) fn wait(args: &RunArgs, at: &str, size: u32) -> Result<(Self, Vec<RankHost>)> {
+    pub(super) fn wait(
+        args: &RunArgs,
+        (at, size): (&str, u32),
+        database: &Path,
+    ) -> Result<(Self, Vec<RankHost>)> {
         let limit = args.rendezvous_limit.as_deref().unwrap_or(LIMIT);
         let limit_time = remote::time_limit("--rendezvous-limit", limit)?;
         let listener = listener(at)?;
         let interrupts = context::count_interrupts()?;
-        let dir = OwnedDir::make(&context::state_dir()?, "rendezvous-");
-        let dir = dir.context("a directory for the secret and a socket")?;
+        let dir = own_dir(database)?;
         let found = match remote::secret(args.secret_file.as_deref())? {
             Some(found) => found,
             None => new_secret(&dir)?,
@@ -132,7 +136,13 @@ fn listener(at: &str) -> Result<TcpListener> {
     })
 }
 
-fn new_secret(dir: &OwnedDir) -> Result<FoundSecret> {
+/// A directory for the secret and a socket.
+fn own_dir(database: &Path) -> Result<JournaledDir> {
+    let name = format!("rendezvous-{}", context::new_uid(context::unix_ns()));
+    Ok(JournaledDir::make(&context::state_dir()?, &name, database)?)
+}
+
+fn new_secret(dir: &JournaledDir) -> Result<FoundSecret> {
     let secret = Secret::random().context("a new secret")?;
     let file = dir.path().join(SECRET);
     secret.write_new(&file).with_context(|| file.display().to_string())?;

@@ -64,7 +64,7 @@ pub(super) fn run(
         age_image_dir: place.age_image_dir.as_deref(),
     };
     consent::vet_devices(&rest, &consents.wipe, ours, true)?;
-    let hosts = hosts::of_stored(args, &rest, place)?;
+    let hosts = hosts::of_stored(args, &rest, place, &database)?;
     let left = rest.schedule.len();
     let crash_runs = match crashes.slots.len() {
         0 => String::new(),
