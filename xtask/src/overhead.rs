@@ -21,6 +21,7 @@ mod options;
 mod pairs;
 mod reference;
 mod release;
+mod rendezvous;
 mod small;
 mod table;
 mod threads;
@@ -48,6 +49,7 @@ const SECTIONS: &[Section] = &[
     agreement::SECTION,
     fleet::SECTION,
     cost::SECTION,
+    rendezvous::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, …).

@@ -36,12 +36,12 @@ pub enum StateDirError {
     #[error(
         "{}: others may write there (mode {mode:04o}), and what is in it would be done as you; {}",
         path.display(),
-        remedy(path, *mode, other)
+        remedy(path, *mode, other.as_deref())
     )]
     Open { path: PathBuf, mode: u32, other: Option<String> },
 }
 
-fn remedy(path: &Path, mode: u32, other: &Option<String>) -> String {
+fn remedy(path: &Path, mode: u32, other: Option<&str>) -> String {
     let elsewhere = "set FSARENA_STATE_DIR to a directory of its own";
     match other {
         Some(name) if mode & STICKY == 0 => {

@@ -3,6 +3,7 @@
 //! can go on with it on a machine that has been put right.
 
 use crate::worker::WORKER_ENDED;
+use fsarena_model::work::NOT_DIALLED;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
@@ -25,12 +26,15 @@ pub struct Doing {
 }
 
 /// Whether the machine is the cause of `error`, and not the work: the worker was killed, no file
-/// could be opened any more; or, outside of the work, a device was busy, no process could be
+/// could be opened any more, a rank was kept from its runner; or, outside of the work, a device was busy, no process could be
 /// started, or there was no memory and no limit on it.
 #[must_use]
 pub fn is_at_fault(error: &str, doing: Doing) -> bool {
     if is_kill(error) {
         return !doing.in_guest;
+    }
+    if error.contains(NOT_DIALLED) {
+        return true;
     }
     match errno_of(error) {
         Some(Errno::MFILE | Errno::NFILE) => true,
@@ -125,6 +129,8 @@ mod tests {
             (inside, fork, false),
             (inside, "the worker ended without a result (signal: 11 (SIGSEGV))", false),
             (inside, "write f1: No space left on device (os error 28)", false),
+            (outside, "rank 1 on node2: it has not dialled again within 30 s", true),
+            (outside, "rank 1 on node2: it has ended; start it there again", false),
             (outside, "a bad spec", false),
         ] {
             assert_eq!(is_at_fault(error, doing), expected, "{error}");

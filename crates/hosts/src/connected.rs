@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A rank whose connection is used has dialled the next one after this, or is gone.
-const DIALS_AGAIN_WITHIN: Duration = Duration::from_secs(10);
+pub(crate) const DIALS_AGAIN_WITHIN: Duration = Duration::from_secs(30);
 /// How often it is looked whether all are there, and whether a stop was asked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -104,31 +104,26 @@ impl ConnectedRanks {
         self.changed.notify_all();
     }
 
-    /// The idle connection of a rank, which has been told to begin; waits until it has dialled.
+    /// The idle connection of a rank, which has been told to begin; nothing where it has not dialled
+    /// again yet.
     ///
     /// # Errors
     /// When it is gone.
-    pub(crate) fn begin(&self, rank: u32) -> Result<TcpStream, String> {
-        let until = Instant::now() + DIALS_AGAIN_WITHIN;
+    pub(crate) fn begin(&self, rank: u32) -> Result<Option<TcpStream>, String> {
         let mut state = self.state();
-        loop {
-            let Some(known) = state.ranks.get_mut(rank as usize) else {
-                return Err(format!("there is no rank {rank}"));
-            };
-            let left = until.saturating_duration_since(Instant::now());
-            let is_gone = known.idle.is_some() && !known.is_alive();
-            if let Some(mut idle) = known.idle.take_if(|idle| !has_ended(idle)) {
-                known.since = Some(Instant::now());
-                return match say(&mut idle, &RunnerSays::Begin) {
-                    Ok(()) => Ok(idle),
-                    Err(error) => Err(format!("it cannot be told to begin: {error}")),
-                };
-            }
-            if is_gone || left.is_zero() {
-                return Err("it has ended; start it there again".to_owned());
-            }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let Some(known) = state.ranks.get_mut(rank as usize) else {
+            return Err(format!("there is no rank {rank}"));
+        };
+        if known.idle.is_none() {
+            return Ok(None);
+        }
+        let Some(mut idle) = known.idle.take_if(|idle| !has_ended(idle)) else {
+            return Err("it has ended; start it there again".to_owned());
+        };
+        known.since = Some(Instant::now());
+        match say(&mut idle, &RunnerSays::Begin) {
+            Ok(()) => Ok(Some(idle)),
+            Err(error) => Err(format!("it cannot be told to begin: {error}")),
         }
     }
 
@@ -221,18 +216,15 @@ mod tests {
         ranks.take_in(&arrival(0, 1, "a")).unwrap();
         ranks.connected(&arrival(0, 1, "a"), far);
         assert_eq!(ranks.wait_for_all(Duration::ZERO, || false).unwrap(), ["a"]);
-        let used = ranks.begin(0).unwrap();
+        let used = ranks.begin(0).unwrap().unwrap();
         assert_eq!(hear::<RunnerSays>(&mut near).unwrap(), RunnerSays::Begin);
         assert!(ranks.take_in(&arrival(0, 2, "a")).is_err(), "the rank is at work");
-        std::thread::scope(|scope| {
-            let next = scope.spawn(|| ranks.begin(0));
-            let (near, far) = pair();
-            ranks.take_in(&arrival(0, 1, "a")).unwrap();
-            ranks.connected(&arrival(0, 1, "a"), far);
-            assert!(next.join().unwrap().is_ok());
-            drop(near);
-        });
-        drop(used);
+        assert!(ranks.begin(0).unwrap().is_none(), "it has not dialled again yet");
+        let (next, far) = pair();
+        ranks.take_in(&arrival(0, 1, "a")).unwrap();
+        ranks.connected(&arrival(0, 1, "a"), far);
+        assert!(ranks.begin(0).unwrap().is_some());
+        drop((used, next));
         let (near, far) = pair();
         ranks.take_in(&arrival(0, 1, "a")).unwrap();
         ranks.connected(&arrival(0, 1, "a"), far);

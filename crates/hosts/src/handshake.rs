@@ -8,9 +8,12 @@
 //! Whoever is on the other side may be anybody: lines have a limit, and the caller sees to the
 //! time.
 
+mod admission;
+
 pub use crate::proof::Bytes32;
 use crate::proof::{Role, Terms};
 use crate::secret::Secret;
+pub use admission::{Admission, Step};
 use fsarena_model::visible;
 use fsarena_model::work::HostHello;
 use serde::de::DeserializeOwned;
@@ -97,6 +100,9 @@ pub enum HandshakeError {
     /// It took too long.
     #[error("nothing came for too long")]
     Silent,
+    /// It was in the way of others.
+    #[error("it was silent, and others came")]
+    Displaced,
     /// It said something else.
     #[error("what is there does not speak as fsarena does")]
     Foreign,
@@ -113,53 +119,17 @@ pub enum HandshakeError {
     Refused(String),
 }
 
-/// The runner's side: whether a rank may work. `take` says, with the reason where it is not,
-/// whether its number is free; it is asked for ranks that know the secret alone.
-///
-/// # Errors
-/// When it may not; it was told why, if it speaks as fsarena does.
-pub fn admit<S: Read + Write>(
-    stream: &mut S,
-    wanted: &RunnerSide<'_>,
-    take: impl FnOnce(&Arrival) -> Result<(), String>,
-) -> Result<Arrival, HandshakeError> {
-    let admitted = admit_or_say_why(stream, wanted, take);
-    let why = match &admitted {
-        Err(HandshakeError::Refused(why)) => why.clone(),
-        Err(error @ (HandshakeError::WrongSecret | HandshakeError::Protocol(_))) => {
-            error.to_string()
-        }
-        _ => return admitted,
-    };
-    // Who is refused may be gone already.
-    let _ = say(stream, &RunnerSays::Refused(why));
-    admitted
-}
-
-fn admit_or_say_why<S: Read + Write>(
-    stream: &mut S,
-    wanted: &RunnerSide<'_>,
-    take: impl FnOnce(&Arrival) -> Result<(), String>,
-) -> Result<Arrival, HandshakeError> {
-    let RankSays::Greeting { protocol, rank, size, process, nonce } = hear(stream)? else {
-        return Err(HandshakeError::Foreign);
-    };
-    if protocol != PROTOCOL {
-        return Err(HandshakeError::Protocol(protocol));
+impl HandshakeError {
+    /// What the other side is told of why it is refused.
+    #[must_use]
+    pub fn answer(&self) -> Option<RunnerSays> {
+        let why = match self {
+            Self::Refused(why) => why.clone(),
+            Self::WrongSecret | Self::Protocol(_) => self.to_string(),
+            _ => return None,
+        };
+        Some(RunnerSays::Refused(why))
     }
-    let runner_nonce = Bytes32::random()?;
-    say(stream, &RunnerSays::Challenge { protocol: PROTOCOL, nonce: runner_nonce })?;
-    let RankSays::Proof { proof, host } = hear(stream)? else {
-        return Err(HandshakeError::Foreign);
-    };
-    let terms = Terms { rank_nonce: nonce, runner_nonce, process, rank, size };
-    if !wanted.secret.is_proved(Role::Rank, &terms, &proof) {
-        return Err(HandshakeError::WrongSecret);
-    }
-    let arrival = Arrival { identity: Identity { rank, size, process }, host };
-    check(&arrival, wanted).and_then(|()| take(&arrival)).map_err(HandshakeError::Refused)?;
-    say(stream, &RunnerSays::Taken { proof: wanted.secret.proof(Role::Runner, &terms) })?;
-    Ok(arrival)
 }
 
 /// Whether a rank is one of those that are wanted.
@@ -237,10 +207,20 @@ fn refused(why: &str) -> HandshakeError {
 /// # Errors
 /// When it cannot be written.
 pub fn say(output: &mut impl Write, says: &impl Serialize) -> Result<(), HandshakeError> {
-    let mut text = serde_json::to_string(says).expect("a message is plain data");
-    text.push('\n');
-    output.write_all(text.as_bytes()).map_err(of_connection)?;
+    output.write_all(&line(says)).map_err(of_connection)?;
     output.flush().map_err(of_connection)
+}
+
+/// A message as it is sent.
+pub(crate) fn line(says: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec(says).expect("a message is plain data");
+    text.push(b'\n');
+    text
+}
+
+/// What a line says.
+pub(crate) fn message<T: DeserializeOwned>(line: &[u8]) -> Result<T, HandshakeError> {
+    serde_json::from_slice(line).map_err(|_| HandshakeError::Foreign)
 }
 
 /// Reads one message, and nothing of what follows it: that is for a worker.
@@ -260,11 +240,11 @@ pub fn hear<T: DeserializeOwned>(input: &mut impl Read) -> Result<T, HandshakeEr
             Err(error) => return Err(of_connection(error)),
         }
     }
-    serde_json::from_slice(&line).map_err(|_| HandshakeError::Foreign)
+    message(&line)
 }
 
 /// Time that is over is told of as one of two kinds.
-fn of_connection(error: io::Error) -> HandshakeError {
+pub(crate) fn of_connection(error: io::Error) -> HandshakeError {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, TimedOut, WouldBlock};
     match error.kind() {
         WouldBlock | TimedOut => HandshakeError::Silent,

@@ -90,9 +90,9 @@ pub mod work {
     pub use crate::phase::{Order, Phase, Workload};
     pub use crate::state::DatasetState;
     pub use crate::worker::{
-        CounterFile, CounterTexts, FindReport, HostHello, JobTask, ProgramReport, StonewallReport,
-        Task, ThreadReport, Tool, UserIds, VerifyReport, WEAR_OUT, WorkerReport, WorkerSays,
-        WorkerSpec, WorkerUsage,
+        CounterFile, CounterTexts, FindReport, HostHello, JobTask, NOT_DIALLED, ProgramReport,
+        StonewallReport, Task, ThreadReport, Tool, UserIds, VerifyReport, WEAR_OUT, WorkerReport,
+        WorkerSays, WorkerSpec, WorkerUsage,
     };
 }
 

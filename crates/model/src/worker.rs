@@ -173,6 +173,10 @@ pub struct JobTask {
 /// What the line begins with that answers [`WorkerSays::Stonewall`]; the number follows.
 pub const WEAR_OUT: &str = "wear-out ";
 
+/// How it is said that a rank is not there though nothing tells that it has ended: the network, or
+/// others that dial the same port, keep it away.
+pub const NOT_DIALLED: &str = "it has not dialled again";
+
 /// A line from the worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

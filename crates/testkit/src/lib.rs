@@ -7,6 +7,7 @@ pub mod ballast;
 pub mod browser;
 pub mod crash;
 pub mod fixture;
+pub mod flood;
 pub mod hosts;
 pub mod kernels;
 pub mod machine;

@@ -26,9 +26,9 @@ pub(super) fn options(ranks: Ranks, setting: &Setting) -> Result<Vec<String>> {
     let words = match ranks {
         Ranks::None => return Ok(Vec::new()),
         // One that is killed before all are there is not waited for long.
-        Ranks::Dial => ["--rendezvous", "127.0.0.1:0", "--rendezvous-limit", "10s"]
-            .map(str::to_owned)
-            .into(),
+        Ranks::Dial => {
+            ["--rendezvous", "127.0.0.1:0", "--rendezvous-limit", "10s"].map(str::to_owned).into()
+        }
         Ranks::ByShell => {
             let shell = setting.fixture.dir.join("ssh");
             if !shell.exists() {

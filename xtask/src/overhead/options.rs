@@ -21,7 +21,7 @@ pub(super) const NAMES: [&str; 10] = [
 ];
 
 /// Those that run only where they are named.
-const NAMED_ONLY: [&str; 1] = ["cost"];
+const NAMED_ONLY: [&str; 2] = ["cost", "rendezvous"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -39,6 +39,8 @@ Sections:
   fleet     ranks: four against mdtest on tmpfs (--mdtest), reports merged, bytes of a rank
   cost      only where it is named: what the dry run foretells after one equal RUN, against what six
             experiments took (root; an hour)
+  rendezvous  only where it is named: strangers at the port of a RUN with ranks, a thousand a second
+            for --attack-s each from one and from many addresses
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -102,6 +104,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = value_parser!(u32).range(1..))]
     pub(super) repeat: u32,
+    /// Rendezvous: how many seconds each attack goes on; judged from 300.
+    #[arg(long, value_name = "SEC", default_value_t = 300)]
+    #[arg(value_parser = value_parser!(u64).range(1..), default_value_if("smoke", IsPresent, "3"))]
+    pub(super) attack_s: u64,
     /// Everything as small as it can be, nothing judged: shows that it works.
     #[arg(long)]
     pub(super) smoke: bool,
@@ -222,6 +228,8 @@ mod tests {
         assert_eq!(wanted(&["cost", "--experiment", "quick"]), ["cost"]);
         assert_eq!(judged(&["cost"])[NAMES.len()..], ["cost"]);
         assert!(!judged(&["cost", "--repeat", "2"]).contains(&"cost"));
+        assert_eq!(judged(&["rendezvous"])[NAMES.len()..], ["rendezvous"]);
+        assert!(!judged(&["rendezvous", "--attack-s", "60"]).contains(&"rendezvous"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use fsarena_hosts::allocation::{self, Position};
 use fsarena_hosts::handshake::{Bytes32, HandshakeError, Identity};
 use fsarena_hosts::{Order, REQUESTS, RankSide, request_connection};
-use fsarena_model::work::WorkerSays;
+use fsarena_model::work::{NOT_DIALLED, WorkerSays};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::{self, Read as _, Write};
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// For the next connection to a runner that is at work.
-const AGAIN_LIMIT: Duration = Duration::from_secs(10);
+const AGAIN_LIMIT: Duration = Duration::from_secs(30);
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Dials the runner and serves phases until that ends.
@@ -107,7 +107,10 @@ pub fn connection(dir: &Path, rank: u32) -> Result<ExitCode> {
     };
     match asked() {
         Ok(connection) => {
-            pass_on(io::stdin().as_fd(), &connection, io::stdout().lock())?;
+            // It speaks first, when it has dialled again.
+            if !pass_on(io::stdin().as_fd(), &connection, io::stdout().lock())? {
+                println_json(&WorkerSays::Refused(format!("{NOT_DIALLED} and is gone")))?;
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
@@ -127,14 +130,14 @@ fn println_json(says: &WorkerSays) -> Result<()> {
 }
 
 /// Passes `input` to the connection and what comes from it to `output`, until it ends. The end of
-/// `input` is passed on as well.
+/// `input` is passed on as well. Whether anything came from the connection.
 fn pass_on(
     input: BorrowedFd<'_>,
     mut connection: &TcpStream,
     mut output: impl Write,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut piece = vec![0; PIECE_BYTES];
-    let mut is_open = true;
+    let (mut is_open, mut has_spoken) = (true, false);
     loop {
         let mut both = [
             PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN),
@@ -150,8 +153,9 @@ fn pass_on(
         if rank_speaks {
             let got = connection.read(&mut piece)?;
             if got == 0 {
-                return Ok(());
+                return Ok(has_spoken);
             }
+            has_spoken = true;
             output.write_all(&piece[..got])?;
             output.flush()?;
         }

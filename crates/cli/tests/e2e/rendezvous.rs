@@ -7,6 +7,7 @@ use crate::support::{
 };
 use fsarena_model::record::Outcome;
 use fsarena_store::Store;
+use fsarena_testkit::flood::{Flood, Sources};
 use fsarena_testkit::hosts::TestHosts;
 use fsarena_testkit::processes::{runs_as, state_of};
 use fsarena_testkit::slurm::Slurm;
@@ -273,6 +274,45 @@ fn a_state_directory_that_others_may_write_is_not_used() {
     run().good();
     assert_eq!(fs::metadata(env.state()).unwrap().permissions().mode() & 0o7777, 0o700);
     assert_nothing_left(&env);
+}
+
+/// Strangers at the port keep no rank from its runner, and cost it no thread each.
+#[test]
+fn no_trial_is_lost_whoever_dials() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let run = ["run", "--runs", "4", "--seed", "1", "--on", &*target, "--ranks", "2"];
+    let runner = env.waiting(&[&run[..], &SMALL].concat());
+    let port = runner.options[1].rsplit_once(':').unwrap().1.parse().unwrap();
+    let floods = [Sources::One, Sources::Many].map(|sources| Flood::start(port, 1000, sources));
+    let ranks = [runner.slurm(0, 2), runner.slurm(1, 2)];
+    let pid = runner.live.pid();
+    let most = std::thread::spawn(move || {
+        let mut most = 0;
+        while is_there(pid) {
+            most = most.max(threads(pid));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        most
+    });
+    runner.live.end().good();
+    let dialled: u64 = floods.iter().map(Flood::dialled).sum();
+    drop(floods);
+    ranks.into_iter().for_each(|rank| drop(rank.end().good()));
+    assert!(dialled > 1000, "{dialled} strangers");
+    let most = most.join().unwrap();
+    assert!((1..=64).contains(&most), "{most} threads");
+    assert_nothing_left(&env);
+    let records = env.records(1);
+    assert_eq!(records.len(), 4);
+    for record in records {
+        assert_eq!(record.outcome, Outcome::Done);
+        assert!(record.notices.iter().all(|notice| notice.code != "done-again"));
+    }
+}
+
+fn threads(pid: Pid) -> usize {
+    fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).map_or(0, Iterator::count)
 }
 
 /// There is no RUN yet, and no database: the next start has its journal to go by.

@@ -4,8 +4,8 @@
 use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_hosts::allocation::{Position, listening_address, runner_address};
 use fsarena_hosts::handshake::{
-    Bytes32, HandshakeError, Identity, RankSays, RunnerSays, RunnerSide, admit, hear, introduce,
-    say,
+    Admission, Bytes32, HandshakeError, Identity, RankSays, RunnerSays, RunnerSide, Step, hear,
+    introduce, say,
 };
 use fsarena_hosts::{Answer, Answers, Ending, Host, HostList, Secret, Ssh, quoted};
 use fsarena_model::visible;
@@ -192,8 +192,17 @@ fn rank_messages(input: &[u8]) {
         assert!(text.chars().count() < 4000, "{text}");
     };
     let wanted = RunnerSide { secret: &secret, size: 2, version: "1", arch: "x" };
-    let admitted = admit(&mut Other(input), &wanted, |_| panic!("a proof by chance"));
-    shown(admitted.expect_err("a rank that cannot know the secret"));
+    let mut admission = Admission::default();
+    for piece in input.split_inclusive(|byte| *byte == b'\n') {
+        match admission.hear(piece, &wanted, &|_| panic!("a proof by chance")) {
+            Ok(Step::Take(..)) => panic!("a rank that cannot know the secret"),
+            Ok(Step::Wait | Step::Challenge(_)) => {}
+            Err(error) => {
+                shown(error);
+                break;
+            }
+        }
+    }
     let identity = Identity { rank: 0, size: 2, process: Bytes32([1; 32]) };
     let taken = introduce(&mut Other(input), &secret, &identity, &HostHello::default());
     shown(taken.expect_err("a runner that cannot know the secret"));

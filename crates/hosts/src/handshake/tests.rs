@@ -27,6 +27,34 @@ fn wanted(secret: &Secret) -> RunnerSide<'_> {
     RunnerSide { secret, size: 3, version: VERSION, arch: "x86_64" }
 }
 
+/// Does what an [`Admission`] asks for on a connection that is waited for.
+fn admit(
+    stream: &mut UnixStream,
+    wanted: &RunnerSide<'_>,
+    take: &dyn Fn(&Arrival) -> Result<(), String>,
+) -> Admitted {
+    let mut admission = Admission::default();
+    let mut bytes = [0; 100];
+    loop {
+        let count = stream.read(&mut bytes).map_err(of_connection)?;
+        if count == 0 {
+            return Err(HandshakeError::Closed);
+        }
+        match admission.hear(&bytes[..count], wanted, take) {
+            Ok(Step::Wait) => {}
+            Ok(Step::Challenge(line)) => stream.write_all(&line).unwrap(),
+            Ok(Step::Take(arrival, line)) => {
+                stream.write_all(&line).unwrap();
+                return Ok(*arrival);
+            }
+            Err(error) => {
+                let _ = error.answer().map(|says| say(stream, &says));
+                return Err(error);
+            }
+        }
+    }
+}
+
 type Admitted = Result<Arrival, HandshakeError>;
 
 /// What a runner with the secret "right" makes of what `rank` does at the other end.
@@ -34,7 +62,7 @@ fn admitted<T>(rank: impl FnOnce(&mut UnixStream) -> T) -> (Admitted, T) {
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let runner = thread::spawn(move || {
         let right = secret("right");
-        admit(&mut far, &wanted(&right), |_| Ok(()))
+        admit(&mut far, &wanted(&right), &|_| Ok(()))
     });
     let done = rank(&mut near);
     drop(near);
@@ -150,7 +178,7 @@ fn ranks_that_are_not_wanted_are_told_why() {
     let (mut near, mut far) = UnixStream::pair().unwrap();
     let taken = thread::spawn(move || {
         let right = secret("right");
-        admit(&mut far, &wanted(&right), |_| Err("rank 0 is there already".to_owned())).is_err()
+        admit(&mut far, &wanted(&right), &|_| Err("rank 0 is there already".to_owned())).is_err()
     });
     let error = introduce(&mut near, &secret("right"), &identity(0, 3), &host()).unwrap_err();
     assert_eq!(error.to_string(), "rank 0 is there already");
@@ -172,6 +200,29 @@ fn lines_that_are_cut_or_foreign_are_refused() {
     );
     assert!(matches!(said(format!("{newer}\n").as_bytes()), HandshakeError::Protocol(2)));
     assert!(matches!(said(newer.replace("00\"", "0\"").as_bytes()), HandshakeError::Closed));
+}
+
+#[test]
+fn whoever_says_more_than_one_line_at_once_is_no_rank() {
+    let right = secret("right");
+    let mut greeting = Vec::new();
+    let nonce = Bytes32([9; 32]);
+    let says = RankSays::Greeting { protocol: PROTOCOL, rank: 0, size: 3, process: nonce, nonce };
+    say(&mut greeting, &says).unwrap();
+    let hear = |admission: &mut Admission, bytes: &[u8]| {
+        admission.hear(bytes, &wanted(&right), &|_| panic!("a proof by chance"))
+    };
+    let mut slow = Admission::default();
+    for byte in &greeting[..greeting.len() - 1] {
+        assert!(matches!(hear(&mut slow, &[*byte]), Ok(Step::Wait)));
+    }
+    assert!(!slow.has_greeted());
+    assert!(matches!(hear(&mut slow, b"\n"), Ok(Step::Challenge(_))));
+    assert!(slow.has_greeted());
+    assert!(matches!(hear(&mut slow, &greeting), Err(HandshakeError::Foreign)), "twice");
+    greeting.push(b'{');
+    let error = hear(&mut Admission::default(), &greeting).unwrap_err();
+    assert!(matches!(error, HandshakeError::Foreign));
 }
 
 #[test]

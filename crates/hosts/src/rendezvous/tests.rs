@@ -2,12 +2,16 @@
 
 use super::*;
 use crate::descriptor::request_connection;
-use crate::dial::{DialError, Order, RankSide};
-use crate::handshake::{Bytes32, Identity};
+use crate::dial::{DialError, HANDSHAKE_TIMEOUT, Order, RankSide};
+use crate::handshake::{Bytes32, HandshakeError, Identity};
+use crate::secret::Secret;
 use fsarena_model::work::HostHello;
+use fsarena_process::private::PrivateListener;
+use fsarena_testkit::flood::{Flood, Sources};
 use std::io::Read as _;
+use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 struct Runner {
     rendezvous: Option<Rendezvous>,
@@ -115,6 +119,26 @@ fn who_does_not_know_the_secret_holds_up_nobody() {
     assert_eq!(count(|why| matches!(why, HandshakeError::Foreign)), 1);
     assert_eq!(count(|why| matches!(why, HandshakeError::WrongSecret)), 1);
     drop(taken);
+}
+
+#[test]
+fn ranks_come_in_whoever_else_dials() {
+    for sources in [Sources::One, Sources::Many] {
+        let runner = runner(2);
+        let port = runner.address.rsplit_once(':').unwrap().1.parse().unwrap();
+        let flood = Flood::start(port, 1000, sources);
+        let begun = Instant::now();
+        let mut dialled = 0;
+        while begun.elapsed() < Duration::from_secs(3) {
+            let next = runner.dial(1, 1, "right").unwrap();
+            let ours = runner.request(1);
+            assert_eq!(Order::wait(&next).unwrap(), Order::Begin);
+            drop((next, ours));
+            dialled += 1;
+        }
+        assert!(dialled >= 30, "{dialled} times in 3 s");
+        assert!(flood.dialled() > 1500, "{} strangers", flood.dialled());
+    }
 }
 
 #[test]
