@@ -2,6 +2,7 @@
 
 use crate::BundleError;
 use crate::sums::{Hashed, SUMS, is_name, parse};
+use fsarena_bounded::{Bounded, HeaderLimit, TooLong};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,6 +15,8 @@ pub const MOST_BYTES: u64 = 4 << 30;
 const MOST_FILES: usize = 10_000;
 /// Most bytes of the list of hashes.
 const SUMS_MOST_BYTES: u64 = 4 << 20;
+/// Most bytes of a name that are shown.
+const SHOWN_MOST_BYTES: usize = 80;
 /// Memory that zstd may take is two to this power, bytes.
 const WINDOW_LOG_MOST: u32 = 27;
 
@@ -35,13 +38,19 @@ pub fn unpack(from: impl Read, dir: &Path) -> Result<Unpacked, BundleError> {
     let damaged = |error: io::Error| BundleError::Damaged(error.to_string());
     let mut decoder = zstd::Decoder::new(from).map_err(damaged)?;
     decoder.window_log_max(WINDOW_LOG_MOST).map_err(damaged)?;
-    let mut archive = Archive::new(decoder);
+    let heads = HeaderLimit::new();
+    let mut archive = Archive::new(heads.reader(decoder));
     let mut found = BTreeMap::new();
     let mut left_bytes = MOST_BYTES;
-    for entry in archive.entries().map_err(damaged)? {
-        let entry = entry.map_err(damaged)?;
-        let path = entry.path_bytes().into_owned();
-        let name = name_of(&path, entry.header().entry_type())?;
+    let mut entries = archive.entries().map_err(damaged)?;
+    loop {
+        heads.before_member(0);
+        let Some(entry) = entries.next() else { break };
+        let entry = entry.map_err(|error| match heads.is_reached() {
+            true => BundleError::TooMuch("names and records of more than 1 MiB".to_owned()),
+            false => damaged(error),
+        })?;
+        let name = name_of(&entry.path_bytes(), entry.header().entry_type())?;
         let size = entry.size();
         left_bytes = left_bytes
             .checked_sub(size)
@@ -49,6 +58,7 @@ pub fn unpack(from: impl Read, dir: &Path) -> Result<Unpacked, BundleError> {
         if found.len() == MOST_FILES {
             return Err(BundleError::TooMuch(format!("more than {MOST_FILES} files")));
         }
+        heads.in_member();
         let sum = write(dir, &name, entry.take(size), size)?;
         if found.insert(name.clone(), sum).is_some() {
             return Err(BundleError::Damaged(format!("{name} is there twice")));
@@ -63,8 +73,7 @@ pub fn unpack(from: impl Read, dir: &Path) -> Result<Unpacked, BundleError> {
 
 /// The name of a file behind the directory of the bundle.
 fn name_of(path: &[u8], kind: EntryType) -> Result<String, BundleError> {
-    let shown = String::from_utf8_lossy(path);
-    let damaged = |why: &str| BundleError::Damaged(format!("{shown:?} {why}"));
+    let damaged = |why: &str| BundleError::Damaged(format!("{} {why}", shown(path)));
     if kind != EntryType::Regular {
         return Err(damaged("is no regular file"));
     }
@@ -73,6 +82,15 @@ fn name_of(path: &[u8], kind: EntryType) -> Result<String, BundleError> {
     parts
         .map(|(_, name)| name.to_owned())
         .ok_or_else(|| damaged("is no name of a file in a bundle"))
+}
+
+/// A name for a message: of a long one its beginning.
+fn shown(path: &[u8]) -> String {
+    let beginning = String::from_utf8_lossy(&path[..path.len().min(SHOWN_MOST_BYTES)]);
+    match path.len() > SHOWN_MOST_BYTES {
+        true => format!("{beginning:?}… ({} bytes)", path.len()),
+        false => format!("{beginning:?}"),
+    }
 }
 
 /// Writes a file that is not there yet; its hash.
@@ -100,14 +118,14 @@ fn write(dir: &Path, name: &str, from: impl Read, size: u64) -> Result<String, B
 
 fn listed(path: &Path) -> Result<BTreeMap<String, String>, BundleError> {
     let wrong = |source| BundleError::File { path: path.to_owned(), source };
-    let mut text = Vec::new();
-    let file = File::open(path).map_err(wrong)?;
-    file.take(SUMS_MOST_BYTES + 1).read_to_end(&mut text).map_err(wrong)?;
-    if text.len() as u64 > SUMS_MOST_BYTES {
-        return Err(BundleError::TooMuch(format!("a {SUMS} of more than 4 MiB")));
-    }
-    let text =
-        String::from_utf8(text).map_err(|_| BundleError::Damaged(format!("{SUMS} is no text")))?;
+    let mut file = Bounded::open(path, SUMS_MOST_BYTES).map_err(wrong)?;
+    let text = file.whole_text().map_err(|error| match TooLong::in_error(&error) {
+        Some(too_long) => BundleError::TooMuch(format!("a {SUMS} of {too_long}")),
+        None if error.kind() == io::ErrorKind::InvalidData => {
+            BundleError::Damaged(format!("{SUMS}: {error}"))
+        }
+        None => wrong(error),
+    })?;
     parse(&text)
 }
 
@@ -214,6 +232,43 @@ mod tests {
         assert!(one("x/a", EntryType::Regular).contains("it has no SHA256SUMS"));
         let twice = [("x/a", EntryType::Regular, "1"), ("y/a", EntryType::Regular, "2")];
         assert!(refused(&by_hand(&twice)).contains("a is there twice"));
+    }
+
+    /// A bundle whose first file has `size` bytes of zeros before it, as a long name or as records.
+    fn with_headers(kind: EntryType, size: u64) -> Vec<u8> {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_path("././@LongLink").unwrap();
+        header.set_size(size);
+        header.set_cksum();
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.write_all(header.as_bytes()).unwrap();
+        io::copy(&mut io::repeat(b'n').take(size), &mut encoder).unwrap();
+        let mut file = Header::new_gnu();
+        file.set_path("x/a").unwrap();
+        file.set_size(0);
+        file.set_cksum();
+        encoder.write_all(file.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn headers_of_a_file_are_no_more_than_a_mebibyte() {
+        for kind in [EntryType::GNULongName, EntryType::GNULongLink, EntryType::XHeader] {
+            let bundle = with_headers(kind, 64 << 20);
+            assert!(bundle.len() < 20_000, "it is small: {} bytes", bundle.len());
+            let error = refused(&bundle);
+            assert!(error.contains("has names and records of more than 1 MiB"), "{error:.200}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_shown_by_its_beginning() {
+        let error = refused(&with_headers(EntryType::GNULongName, 512 << 10));
+        assert!(error.contains("nnn\"… (524288 bytes) is no name of a file"), "{error:.200}");
+        assert!(error.len() < 250, "{} bytes", error.len());
+        let short = refused(&by_hand(&[("x/\u{202e}\u{1b}", EntryType::Regular, "")]));
+        assert!(short.contains("\"x/\\u{202e}\\u{1b}\" is no name"), "{short}");
     }
 
     #[test]

@@ -6,18 +6,17 @@
 
 mod archive;
 mod entry;
-mod header_limit;
 mod names;
 mod tree;
 
 pub use entry::{MemberKind, TopLevel, member_kind};
-pub use header_limit::{HeaderLimit, LimitedReader, MAX_HEADERS_BYTES};
 
 use crate::CorpusError;
+use fsarena_bounded::Bounded;
 use fsarena_model::job::{Compression, Contents};
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 /// Bytes at the beginning of a file that tell an archive: one block of tar.
@@ -96,8 +95,7 @@ pub fn survey_with_top_level(
 
 /// The first bytes of a file, which is at its beginning again afterwards.
 fn head(file: &mut File) -> io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD_BYTES);
-    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    let head = Bounded::new(&mut *file, HEAD_BYTES as u64).beginning()?;
     file.seek(SeekFrom::Start(0))?;
     Ok(head)
 }

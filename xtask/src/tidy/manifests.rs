@@ -7,24 +7,29 @@ use super::tree::{Finding, Tree, parent};
 /// `devices → filesystems → process` and `report → study → verdict → stats`, all of them → `model`,
 /// which depends on nothing here.
 const MAY_USE: &[(&str, &str)] = &[
+    // Readers with limits: bytes, and nothing of what they mean.
+    ("bounded", ""),
     // Files in, one file out, and back.
-    ("bundle", ""),
+    ("bundle", "bounded"),
     // Plain values in, SVG out.
     ("chart", ""),
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        "bundle corpus devices doctor engine executor filesystems foreign hosts metrics model places \
-         plan process reference report runner safety stats store study trace vdisk verdict watch \
-         worker",
+        "bounded bundle corpus devices doctor engine executor filesystems foreign hosts metrics \
+         model places plan process reference report runner safety stats store study trace vdisk \
+         verdict watch worker",
     ),
-    ("corpus", "model"),
+    ("corpus", "bounded model"),
     // Everything that can destroy data.
-    ("devices", "filesystems model process vdisk"),
+    ("devices", "bounded filesystems model process vdisk"),
     // Readings of the machine and of devices; how much equal runs differ.
-    ("doctor", "devices filesystems metrics model process stats"),
+    ("doctor", "bounded devices filesystems metrics model process stats"),
     ("engine", "model"),
-    ("executor", "corpus devices engine filesystems metrics model process safety trace vdisk"),
+    (
+        "executor",
+        "bounded corpus devices engine filesystems metrics model process safety trace vdisk",
+    ),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", "model process"),
     // Files of other programs: text in, workloads, plans and records out.
@@ -36,17 +41,17 @@ const MAY_USE: &[(&str, &str)] = &[
          report runner safety store study testkit trace vdisk verdict watch worker",
     ),
     // Names of hosts, text of a command line that others start, and who may be a rank.
-    ("hosts", "model process"),
+    ("hosts", "bounded model process"),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", ""),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("places", "devices executor model process safety vdisk"),
+    ("places", "bounded devices executor model process safety vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset. Words of `[safety]` are those of safety.
     ("plan", "corpus filesystems foreign model safety vdisk"),
     // Every external tool is started here.
-    ("process", "model"),
+    ("process", "bounded model"),
     // Published numbers: plain data of other people.
     ("reference", ""),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
@@ -57,8 +62,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // and start time.
     (
         "runner",
-        "corpus devices executor filesystems metrics model places plan process safety store trace \
-         verdict",
+        "bounded corpus devices executor filesystems metrics model places plan process safety \
+         store trace verdict",
     ),
     // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
     ("safety", "model stats vdisk"),
@@ -76,9 +81,9 @@ const MAY_USE: &[(&str, &str)] = &[
     // What decides: from plan and scores alone; the store for its example.
     ("verdict", "model stats store"),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
-    ("watch", "devices doctor metrics model process study"),
+    ("watch", "bounded devices doctor metrics model process study"),
     // The worker starts programs, fio among them, and reads what they print.
-    ("worker", "corpus engine foreign model process"),
+    ("worker", "bounded corpus engine foreign model process"),
     // `overhead` measures the engine, the sampler, device models and crash states, and estimates
     // ratios. `chaos` reads what RUNs have stored, and has scenes as the end-to-end tests have.
     (

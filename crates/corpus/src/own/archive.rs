@@ -5,11 +5,11 @@
 
 use super::entry::TopLevel;
 use super::entry::{MemberKind, member_kind};
-use super::header_limit::{HeaderLimit, MAX_HEADERS_BYTES};
 use super::names::{NameHash, NameHasher};
 use super::names::{joined, leads_out, parts};
 use crate::CorpusError;
 use crate::compress::reader;
+use fsarena_bounded::{HeaderLimit, MAX_HEADERS_BYTES};
 use fsarena_model::job::{Compression, Contents};
 use std::collections::HashSet;
 use std::fs::File;

@@ -12,7 +12,7 @@ use super::attributes::AttributeSetter;
 use super::error::joined;
 use super::member::{Kind, Member, Refusal};
 use super::path_walker::{DIR_FLAGS, PathWalker, split_parent};
-use fsarena_corpus::own::HeaderLimit;
+use fsarena_bounded::HeaderLimit;
 use fsarena_engine::root::Root;
 use fsarena_engine::verify::read_full;
 use fsarena_model::job::{Compression, Source};

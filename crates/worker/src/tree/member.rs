@@ -4,7 +4,8 @@
 //! since. So the same is refused again here: names and links that leave the folder, and kinds of
 //! entries that no file system is measured with.
 
-use fsarena_corpus::own::{HeaderLimit, MAX_HEADERS_BYTES, MemberKind, member_kind};
+use fsarena_bounded::{HeaderLimit, MAX_HEADERS_BYTES};
+use fsarena_corpus::own::{MemberKind, member_kind};
 use std::io::{self, Read};
 
 /// What a member is.

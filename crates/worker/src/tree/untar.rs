@@ -29,7 +29,7 @@ use super::entry_timer::EntryTimer;
 use super::error::{EntryError, Failure, NameCall as _, Side, joined};
 use super::member::{Kind, Member, Refusal};
 use super::path_walker::{CallError, DIR_FLAGS, PathWalker, split_parent};
-use fsarena_corpus::own::HeaderLimit;
+use fsarena_bounded::HeaderLimit;
 use fsarena_engine::buffer::Pages;
 use fsarena_model::job::Compression;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
