@@ -64,7 +64,9 @@ pub enum OutputError {
     #[error("the JSON that begins in line {0} is cut off, or is none of fio's")]
     Cut(usize),
     /// There are more beginnings of something else than are tried.
-    #[error("it has dozens of braces that begin no report of fio")]
+    #[error(
+        "it has too many braces that begin no report of fio; leave its reports alone in the file"
+    )]
     Braces,
 }
 

@@ -173,15 +173,19 @@ fn begins_a_report(text: &str) -> bool {
     text.trim_start_matches('{').trim_start().starts_with("\"fio version\"")
 }
 
-/// Beginnings that are tried in vain at most: each may be read to its end, and a text of nothing
-/// but beginnings would take the square of its length.
+/// Beginnings that are tried in vain at most.
 const MOST_TRIES: usize = 64;
+/// So many times the length of a text, and so many bytes more, are read in vain at most: each
+/// beginning may be read to the end, and a text of beginnings would take the square of its length.
+const VAIN_LENGTHS: usize = 2;
+const VAIN_BYTES: usize = 1 << 20;
 
 /// Finds the reports of fio between the lines that are printed around them: from a `{` on, whatever
 /// can be read as one.
 pub(crate) fn search(text: &str) -> Search {
     let mut search = Search::default();
     let (mut at, mut tries) = (0, 0);
+    let mut left_bytes = text.len().saturating_mul(VAIN_LENGTHS).saturating_add(VAIN_BYTES);
     while let Some(open) = text[at..].find('{') {
         let start = at + open;
         match read(&text[start..]) {
@@ -194,11 +198,13 @@ pub(crate) fn search(text: &str) -> Search {
             Err(error) => {
                 let before = &text[..start];
                 let line = before.rsplit('\n').next().unwrap_or(before);
+                let read_bytes = read_bytes(&text[start..], &error);
                 if search.refused.is_none() && line.trim().is_empty() {
                     search.refused = Some((start, error));
                 }
                 tries += 1;
-                if tries == MOST_TRIES {
+                left_bytes = left_bytes.saturating_sub(read_bytes);
+                if tries == MOST_TRIES || left_bytes == 0 {
                     search.gave_up = true;
                     break;
                 }
@@ -215,6 +221,12 @@ pub(crate) fn find(text: &str) -> Option<(usize, serde_json::Result<Output>)> {
     let Search { found, refused, .. } = search(text);
     let first = found.into_iter().next().map(|found| (found.start, Ok(found.output)));
     first.or_else(|| refused.map(|(start, error)| (start, Err(error))))
+}
+
+/// Bytes of `text` that were read until an error was found, from the place that it names.
+fn read_bytes(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column()
 }
 
 /// Bytes of the JSON value that `text` begins with; `None` where it begins with none.

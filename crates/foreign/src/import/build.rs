@@ -156,10 +156,10 @@ pub enum ImportError {
         detail: String,
     },
     /// More than a RUN can hold.
-    #[error("{count} {what} are more than a RUN holds (at most {most}); import fewer files")]
+    #[error(
+        "more than {most} {what}, and a RUN holds no more; import fewer files, or parts of them"
+    )]
     TooMany {
-        /// How many.
-        count: usize,
         what: &'static str,
         /// How many there may be.
         most: usize,
@@ -172,6 +172,8 @@ const FS: &str = "imported";
 const MOST_NAMED: usize = 8;
 /// A RUN with more contenders asks more pairs than anybody reads.
 const MOST_CONTENDERS: usize = 200;
+/// More than that no database takes of a RUN.
+const MOST_WORKLOADS: usize = 1000;
 /// Nobody gives more files by hand.
 const MOST_FILES: usize = 10_000;
 
@@ -225,6 +227,16 @@ impl Trial {
     }
 }
 
+/// # Errors
+/// When there are more than a RUN holds. It is asked before they are compared with each other.
+pub(crate) fn few_workloads(count: usize) -> Result<(), ImportError> {
+    few(count, "workloads", MOST_WORKLOADS)
+}
+
+fn few(count: usize, what: &'static str, most: usize) -> Result<(), ImportError> {
+    if count > most { Err(ImportError::TooMany { what, most }) } else { Ok(()) }
+}
+
 /// A workload that a program did by itself, on data that nothing is known of.
 pub(crate) fn workload(name: String, title: String, phases: Vec<Phase>) -> Workload {
     let dataset = Dataset::default();
@@ -249,15 +261,17 @@ impl Measured {
         Self { program, files, contenders, workloads, trials, notices: Vec::new() }
     }
 
+    /// The place of a contender, which is new or was there before.
+    ///
+    /// # Errors
+    /// When they are too many.
+    pub(crate) fn place_of(&mut self, label: String, replicate: u32) -> Result<usize, ImportError> {
+        let place = place_of(&mut self.contenders, (label, replicate));
+        few(self.contenders.len(), "contenders", MOST_CONTENDERS).map(|()| place)
+    }
+
     pub(crate) fn imported(mut self, terms: &Terms) -> Result<Imported, ImportError> {
-        if self.files.len() > MOST_FILES {
-            let (count, most) = (self.files.len(), MOST_FILES);
-            return Err(ImportError::TooMany { count, what: "files", most });
-        }
-        if self.contenders.len() > MOST_CONTENDERS {
-            let (count, most) = (self.contenders.len(), MOST_CONTENDERS);
-            return Err(ImportError::TooMany { count, what: "contenders", most });
-        }
+        few(self.files.len(), "files", MOST_FILES)?;
         self.trials.sort_by_key(|trial| (trial.block, trial.workload, trial.contender));
         let blocks = self.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
         self.notices.insert(0, notices::foreign(self.program));
@@ -415,7 +429,7 @@ pub(crate) fn phase(
 }
 
 /// Where an item stands in a list, or behind it.
-pub(crate) fn place_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+fn place_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
     list.iter().position(|known| *known == item).unwrap_or_else(|| {
         list.push(item);
         list.len() - 1

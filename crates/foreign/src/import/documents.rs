@@ -2,8 +2,8 @@
 //! document, what is the same work, and the RUN that is made of them.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Seen, Terms, Trial, digest, name_of, phase, place_of,
-    workload,
+    Given, ImportError, Imported, Measured, Seen, Terms, Trial, digest, few_workloads, name_of,
+    phase, workload,
 };
 use crate::import::notices;
 use crate::seen::{escaped, quoted};
@@ -98,6 +98,7 @@ pub(super) fn imported(
         groups.entry(key).or_default().push(document);
     }
     let groups: Vec<Vec<Document<'_>>> = groups.into_values().collect();
+    few_workloads(groups.len())?;
     have_common_work(&groups)?;
     let mut measured = Measured::new(source.program, files);
     measured.notices.extend(source.notices.iter().cloned());
@@ -113,7 +114,7 @@ pub(super) fn imported(
         let at = measured.workloads.len() - 1;
         let mut done: BTreeMap<usize, u32> = BTreeMap::new();
         for document in group {
-            let contender = place_of(&mut measured.contenders, (document.label(), 1));
+            let contender = measured.place_of(document.label(), 1)?;
             let block = done.entry(contender).or_default();
             let trial = trial(source.program, document, &phases);
             measured.trials.push(Trial { contender, workload: at, block: *block, ..trial });

@@ -7,8 +7,8 @@
 //! for the same.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Seen, Terms, Trial, command_phase, filled, foreign,
-    phase, place_of, workload,
+    Given, ImportError, Imported, Measured, Seen, Terms, Trial, command_phase, few_workloads,
+    filled, foreign, phase, workload,
 };
 use crate::import::notices;
 use crate::seen::{escaped, first_line, quoted};
@@ -178,12 +178,13 @@ pub fn hyperfine(files: &[Given], terms: &Terms) -> Result<Imported, ImportError
             let replicate =
                 seen.entry((label.clone(), (!is_common).then_some(command))).or_default();
             *replicate += 1;
-            let contender = place_of(&mut measured.contenders, (label, *replicate));
+            let contender = measured.place_of(label, *replicate)?;
             let known = measured.workloads.iter().position(|one| one.name == workload.name);
             let at = known.unwrap_or_else(|| {
                 measured.workloads.push(workload);
                 measured.workloads.len() - 1
             });
+            few_workloads(measured.workloads.len())?;
             let next = done.entry((contender, at)).or_default();
             let planned = measured.workloads[at].phases[0].clone();
             for trial in trials(given, file, of, &place, &planned)? {

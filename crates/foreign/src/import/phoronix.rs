@@ -6,8 +6,8 @@
 //! MiB; scores that are neither are left out.
 
 use crate::import::build::{
-    Given, ImportError, Imported, Measured, Seen, Terms, Trial, command_phase, filled, foreign,
-    name_of, phase, place_of, workload,
+    Given, ImportError, Imported, Measured, Seen, Terms, Trial, command_phase, few_workloads,
+    filled, foreign, name_of, phase, workload,
 };
 use crate::import::notices;
 use crate::seen::{escaped, first_line, quoted};
@@ -220,6 +220,7 @@ pub fn phoronix(files: &[Given], terms: &Terms) -> Result<Imported, ImportError>
     let composites: Vec<Composite> = files.iter().map(read).collect::<Result<_, _>>()?;
     let all = || composites.iter().flat_map(|composite| &composite.results);
     let keys: IndexSet<Key> = all().filter(|test| test.scale().is_some()).map(Test::key).collect();
+    few_workloads(keys.len())?;
     let without: BTreeSet<(String, &str, &str)> = all()
         .filter(|test| test.scale().is_none())
         .map(|test| (test.name(), test.scale.trim(), test.proportion.trim()))
@@ -255,7 +256,7 @@ pub fn phoronix(files: &[Given], terms: &Terms) -> Result<Imported, ImportError>
                 {
                     continue;
                 }
-                let contender = place_of(&mut measured.contenders, (label, 1));
+                let contender = measured.place_of(label, 1)?;
                 let next = done.entry((contender, own)).or_default();
                 let planned = measured.workloads[own].phases[0].clone();
                 for trial in trials(given, file, test, entry, scale, &planned)? {

@@ -317,11 +317,25 @@ fn refusals_are_one_line_without_the_file() {
 
 #[test]
 fn nesting_is_read_in_a_time_that_grows_with_its_length() {
-    let nested = "{\"a\":".repeat(160_000);
+    let lines = "{\"a\":\n".repeat(400_000);
+    for nested in [&lines.replace('\n', ""), &lines, &lines.replace(":\n", ":[")] {
+        let started = std::time::Instant::now();
+        let error = refused(fio, &[given("a", "x", nested)]);
+        assert!(error.contains("too many braces that begin no report"), "{error}");
+        assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn what_a_run_cannot_hold_is_refused_before_it_is_compared() {
+    let result = |number: usize| {
+        format!("{{\"command\":\"c{number}\",\"mean\":1.0,\"times\":[1.0],\"exit_codes\":[0]}}")
+    };
+    let results = (0..40_000).map(result).collect::<Vec<_>>().join(",");
     let started = std::time::Instant::now();
-    let error = refused(fio, &[given("a", "x", &nested)]);
-    assert!(error.contains("dozens of braces"), "{error}");
-    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+    let error = refused(hyperfine, &[given("", "x", &format!("{{\"results\":[{results}]}}"))]);
+    assert!(error.contains("more than 200 contenders"), "{error}");
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
 #[test]

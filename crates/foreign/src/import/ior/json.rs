@@ -32,14 +32,16 @@ struct OfTest {
 pub(super) fn tests(given: &Given) -> Result<Vec<Test>, ImportError> {
     let mut runs = serde_json::Deserializer::from_str(&given.text).into_iter::<Run>();
     let mut tests = Vec::new();
-    let mut start = 0;
+    let (mut start, mut line) = (0, 1);
     while let Some(run) = runs.next() {
         let run = run.map_err(|error| {
             let line = error.line();
             foreign(given, PROGRAM, OPTION, format!("its JSON cannot be read (line {line})"))
         })?;
         let end = runs.byte_offset();
-        let line = given.text[..start].lines().count() + 1;
+        let before = &given.text[start..end];
+        let begin = start + before.len() - before.trim_start().len();
+        line += given.text[start..begin].matches('\n').count();
         for (number, test) in run.tests.into_iter().enumerate() {
             let mut own = of_test(given, line, &run.command_line, test)?;
             own.version.clone_from(&run.version);
@@ -49,6 +51,7 @@ pub(super) fn tests(given: &Given) -> Result<Vec<Test>, ImportError> {
             own.number = number as u64;
             tests.push(own);
         }
+        line += given.text[begin..end].matches('\n').count();
         start = end;
     }
     Ok(tests)
