@@ -3,6 +3,7 @@
 //!
 //! All are told, then all are heard, so that what they do takes as long as the slowest of them.
 
+use crate::host_time::AnswerLimits;
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, command_of};
 use fsarena_devices::mountinfo;
@@ -40,7 +41,8 @@ impl<'a> Clients<'a> {
         for host in hosts {
             let Some(agent) = &host.agent else { continue };
             let process = ReadyWorker::spawn(&mut command_of(&agent.argv), stop);
-            let mut process = process.map_err(|failure| of_host(host, failure))?;
+            let process = process.map_err(|failure| of_host(host, failure))?;
+            let mut process = process.within(Some(AnswerLimits::of_host(host)));
             process.say(&spec_of(agent.mount.as_deref(), root, sample_period_ns));
             clients.agents.push(Agent { host, process, place: ClientPlace::default() });
         }
@@ -115,9 +117,9 @@ impl<'a> Clients<'a> {
         }
         let mut all = Vec::with_capacity(self.agents.len());
         for agent in &mut self.agents {
-            let heard = agent.process.hear().and_then(|says| match says {
+            let heard = agent.process.hear_worked().and_then(|says| match says {
                 WorkerSays::Client(says) => Ok(says),
-                other => Err(WorkerFailure::Ended(format!("it answered {other:?} to {order}"))),
+                other => Err(WorkerFailure::ended(&format!("to {order} it answered {other:?}"))),
             });
             let says = heard.map_err(|failure| of_host(agent.host, failure))?;
             let answer = read(agent, says).ok_or_else(|| {
@@ -142,7 +144,7 @@ impl Agent<'_> {
         self.process.hear_hello()?;
         match self.process.hear()? {
             WorkerSays::Client(ClientSays::Mounted(place)) => Ok(place),
-            other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
+            other => Err(WorkerFailure::ended(&format!("before it was ready it said {other:?}"))),
         }
     }
 }

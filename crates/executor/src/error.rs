@@ -1,6 +1,5 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
-use crate::host_time::HostTimeError;
 use crate::machine::{self, errno_in};
 use crate::worker::WorkerFailure;
 use fsarena_devices::TargetError;
@@ -49,7 +48,7 @@ impl From<WorkerFailure> for StepError {
                 Self::Failed { error: reason, remedy }
             }
             WorkerFailure::HostTime(error) => {
-                let remedy = Some(HostTimeError::REMEDY.to_owned());
+                let remedy = Some(error.remedy().to_owned());
                 Self::Failed { error: error.to_string(), remedy }
             }
             other => Self::new(other.to_string()),

@@ -5,14 +5,46 @@
 //! trial. Guests in virtual time are no ranks and have a time base of their own.
 
 use fsarena_model::rank::ClockOffset;
+use fsarena_model::spec::RankHost;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::WorkerReport;
+use std::time::Duration;
 
 /// Of a time that passed here, one part in so many may be more by another clock. Clocks that are
 /// set over a network are slewed by one part in 2,000 at most (adjtimex(2)).
 const RATE_PART: u64 = 100;
 /// What may be more in any case: a tick of the slowest kernel clock.
 const TICK_NS: u64 = 10_000_000;
+
+/// A host may take so many times as long for one piece of work as was expected of the whole trial:
+/// what is expected of a machine that nothing is known of may be wrong by ten.
+const EXPECTED_TIMES: u64 = 50;
+/// It may take so long in any case.
+const LEAST_WORK_NS: u64 = 1_800_000_000_000;
+/// How long it may take for an answer that needs no work.
+const ANSWER: Duration = Duration::from_secs(300);
+
+/// How long a host may be at one piece of work of a trial that is expected to take `expected_ns`.
+#[must_use]
+pub fn work_limit_ns(expected_ns: u64) -> u64 {
+    expected_ns.saturating_mul(EXPECTED_TIMES).max(LEAST_WORK_NS)
+}
+
+/// How long a host is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AnswerLimits {
+    /// Where its answer needs no work.
+    pub(crate) answer: Duration,
+    /// Until a piece of work is done.
+    pub(crate) work: Duration,
+}
+
+impl AnswerLimits {
+    pub(crate) fn of_host(host: &RankHost) -> Self {
+        let work = Duration::from_nanos(host.work_limit_ns);
+        Self { answer: ANSWER.min(work), work }
+    }
+}
 
 /// By how much more than `span_ns`, which passed here, a host may say.
 fn margin_ns(span_ns: u64) -> u64 {
@@ -28,6 +60,12 @@ pub enum HostTimeError {
          the phase and its result", Nanos(*reported_ns), Nanos(*span_ns)
     )]
     Longer { what: &'static str, reported_ns: u64, span_ns: u64 },
+    /// It is there, and says nothing.
+    #[error(
+        "it did not say {awaited} within {}, and its connection is still there",
+        Nanos(limit.as_nanos().try_into().unwrap_or(u64::MAX))
+    )]
+    Silent { awaited: &'static str, limit: Duration },
     /// It was at another time.
     #[error(
         "by its clock the phase lies {} outside of the {} that passed here between the start of \
@@ -44,8 +82,14 @@ pub enum HostTimeError {
 
 impl HostTimeError {
     /// What to do about it.
-    pub(crate) const REMEDY: &'static str =
-        "leave the host out (--hosts), or repair its clock (clock source, time namespace)";
+    pub(crate) const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Silent { .. } => {
+                "see what the host is at (a mount or a disk that hangs), or leave it out (--hosts)"
+            }
+            _ => "leave the host out (--hosts), or repair its clock (clock source, time namespace)",
+        }
+    }
 }
 
 /// The clock of this host when a rank was let go, and when its result was heard.
@@ -127,6 +171,22 @@ mod tests {
             durable_monotonic_ns: Some(AHEAD_NS + began_ns + length_ns),
             ..WorkerReport::default()
         }
+    }
+
+    #[test]
+    fn a_host_may_take_many_times_what_was_expected() {
+        assert_eq!(work_limit_ns(0), 1800 * SECOND_NS);
+        assert_eq!(work_limit_ns(3600 * SECOND_NS), 50 * 3600 * SECOND_NS);
+        assert_eq!(work_limit_ns(u64::MAX), u64::MAX);
+        let limits = |work_limit_ns| {
+            let host = RankHost { name: "b".into(), argv: vec![], work_limit_ns, agent: None };
+            AnswerLimits::of_host(&host)
+        };
+        assert_eq!(limits(u64::MAX).answer, Duration::from_secs(300));
+        assert_eq!(limits(SECOND_NS).answer, Duration::from_secs(1));
+        let silent = HostTimeError::Silent { awaited: "x", limit: Duration::from_secs(90) };
+        assert!(silent.to_string().starts_with("it did not say x within 90"), "{silent}");
+        assert!(silent.remedy().contains("--hosts"));
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub use clients::try_clients;
 pub use context::blank_record;
 pub use crash::run_crash_task;
 pub use guest::run_guest_trial;
+pub use host_time::work_limit_ns;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
 pub use rank_server::{host_hello, serve_rank};
 pub use trial::run_trial;

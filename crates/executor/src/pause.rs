@@ -193,6 +193,7 @@ mod tests {
 
     #[test]
     fn a_stopped_program_of_a_worker_stands_still() {
+        let _turn = crate::worker::alone();
         let mut worker = Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
         let watch = PauseWatch::start(Path::new("/proc"), vec![worker.id()]).unwrap();
         let children = format!("/proc/{0}/task/{0}/children", worker.id());
@@ -218,6 +219,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_works_or_waits_does_not_stand_still() {
+        let _turn = crate::worker::alone();
         let mut worker = Command::new("sleep").arg("60").spawn().unwrap();
         let watch = PauseWatch::start(Path::new("/proc"), vec![worker.id(), u32::MAX]).unwrap();
         std::thread::sleep(Duration::from_millis(350));

@@ -9,7 +9,7 @@
 use crate::context::unix_ns;
 use crate::worker::local_command;
 use fsarena_metrics::{Roots, host, monotonic_ns};
-use fsarena_model::work::{HostHello, WorkerSays};
+use fsarena_model::work::{HostHello, LINE_MOST_BYTES, WorkerSays};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use std::io::{self, Write};
@@ -18,8 +18,6 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 const PIECE_BYTES: usize = 64 << 10;
-/// A spec is the longest line of a runner, and far shorter.
-const LINE_MOST_BYTES: usize = 64 << 20;
 
 /// Speaks for one worker of `program` between `input` and `output` until either ends.
 ///
@@ -69,7 +67,7 @@ fn hand_on_lines(
             let _ = to_worker.write_all(&one);
         }
     }
-    if line.len() > LINE_MOST_BYTES {
+    if line.len() as u64 > LINE_MOST_BYTES {
         return Err(io::Error::other("a line without an end came in"));
     }
     Ok(())

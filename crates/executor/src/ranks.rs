@@ -5,7 +5,7 @@
 //! what was heard so far is the report.
 
 use crate::clients::Clients;
-use crate::host_time::{RunnerSpan, check_rate};
+use crate::host_time::{AnswerLimits, HostTimeError, RunnerSpan, check_rate};
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, command_of, local_command};
 use fsarena_metrics::{Roots, host, monotonic_ns};
@@ -16,9 +16,11 @@ use fsarena_model::split::piece;
 use fsarena_model::work::{CounterFile, HostHello, WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec};
 use rustix::event::poll;
 use rustix::io::Errno;
+use rustix::time::Timespec;
 use std::cell::LazyCell;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// In a failure of a rank here.
 const THIS_HOST: &str = "this host";
@@ -86,6 +88,7 @@ impl<'a> Ranks<'a> {
             let worker = ReadyWorker::spawn(&mut command(program, host), stop);
             let name = host.map_or(THIS_HOST, |host| host.name.as_str());
             let worker = worker.map_err(|failure| of_rank(number, name, failure))?;
+            let worker = worker.within(host.map(AnswerLimits::of_host));
             let elsewhere = host.map(|host| Elsewhere {
                 name: host.name.clone(),
                 hello: HostHello::default(),
@@ -158,7 +161,7 @@ impl<'a> Ranks<'a> {
         }
         let mut has_failed = false;
         while !has_failed && self.ranks.iter().any(|rank| matches!(rank.heard, Heard::Nothing)) {
-            for number in self.who_speaks() {
+            for number in self.who_speaks()? {
                 let rank = &mut self.ranks[number];
                 rank.hear().map_err(|failure| rank.of_it(failure))?;
                 has_failed |= rank.has_failed();
@@ -200,25 +203,38 @@ impl<'a> Ranks<'a> {
     }
 
     /// The numbers of those that have something to say and were not heard to the end, after a wait.
-    fn who_speaks(&self) -> Vec<usize> {
+    ///
+    /// # Errors
+    /// When one has been at its work for too long.
+    fn who_speaks(&self) -> Result<Vec<usize>, WorkerFailure> {
         let waiting = |rank: &&Rank<'_>| matches!(rank.heard, Heard::Nothing);
         let waiting: Vec<&Rank<'_>> = self.ranks.iter().filter(waiting).collect();
+        let now_ns = monotonic_ns();
+        let mut left_ns = None;
+        for rank in &waiting {
+            let Some(own_ns) = rank.left_ns(now_ns) else { continue };
+            if own_ns == 0 {
+                return Err(rank.of_it(rank.silent()));
+            }
+            left_ns = Some(left_ns.map_or(own_ns, |least_ns: u64| least_ns.min(own_ns)));
+        }
         let is_in: Vec<usize> = waiting
             .iter()
             .filter(|rank| rank.worker.wait_for().is_none())
             .map(|rank| rank.number as usize)
             .collect();
         if !is_in.is_empty() {
-            return is_in;
+            return Ok(is_in);
         }
         let mut pipes: Vec<_> = waiting.iter().filter_map(|rank| rank.worker.wait_for()).collect();
-        match poll(&mut pipes, None) {
+        let wait = left_ns.and_then(|ns| Timespec::try_from(Duration::from_nanos(ns)).ok());
+        match poll(&mut pipes, wait.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             // What cannot be waited for is heard of by reading.
-            Err(_) => return waiting.iter().map(|rank| rank.number as usize).collect(),
+            Err(_) => return Ok(waiting.iter().map(|rank| rank.number as usize).collect()),
         }
         let ready = waiting.iter().zip(&pipes).filter(|(_, pipe)| !pipe.revents().is_empty());
-        ready.map(|(rank, _)| rank.number as usize).collect()
+        Ok(ready.map(|(rank, _)| rank.number as usize).collect())
     }
 
     /// The results of all as one; where one has failed, of those that were heard already.
@@ -287,6 +303,18 @@ impl Rank<'_> {
         Ok(())
     }
 
+    /// How long it may still be at its work, where it is on another host.
+    fn left_ns(&self, now_ns: u64) -> Option<u64> {
+        let limit_ns = u64::try_from(self.worker.limits()?.work.as_nanos()).unwrap_or(u64::MAX);
+        Some(self.span.went_ns.saturating_add(limit_ns).saturating_sub(now_ns))
+    }
+
+    /// That it has been at its work for too long.
+    fn silent(&self) -> WorkerFailure {
+        let limit = self.worker.limits().map(|limits| limits.work).unwrap_or_default();
+        HostTimeError::Silent { awaited: "that it has done its work", limit }.into()
+    }
+
     /// Hears one line: how far it was when the time of a stonewall was over, that its work is
     /// durable, which is said once, or its result.
     fn hear(&mut self) -> Result<(), WorkerFailure> {
@@ -301,7 +329,7 @@ impl Rank<'_> {
                 self.span.heard_ns = monotonic_ns();
                 Heard::Done(report)
             }
-            (_, other) => return Err(WorkerFailure::Ended(format!("it answered {other:?}"))),
+            (_, other) => return Err(WorkerFailure::ended(&format!("it answered {other:?}"))),
         };
         Ok(())
     }
@@ -399,3 +427,6 @@ fn host_of(number: u32, count: u32, hosts: &[RankHost]) -> Option<&RankHost> {
 fn command(program: &Path, host: Option<&RankHost>) -> Command {
     host.map_or_else(|| local_command(program), |host| command_of(&host.argv))
 }
+
+#[cfg(test)]
+mod tests;

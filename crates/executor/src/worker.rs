@@ -3,19 +3,27 @@
 //! The worker is this same binary with the argument `worker`. It dies with the executor
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
-use crate::host_time::HostTimeError;
+use crate::host_time::{AnswerLimits, HostTimeError};
 use crate::stop::Stop;
-use fsarena_model::work::{CounterFile, HostHello, WorkerSays, WorkerSpec};
+use fsarena_bounded::{Bounded, TooLong};
+use fsarena_model::visible;
+use fsarena_model::work::{CounterFile, HostHello, LINE_MOST_BYTES, WorkerSays, WorkerSpec};
 use fsarena_process::OrphanReaper;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::time::Timespec;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How it is said that a worker has ended too early.
 pub(crate) const WORKER_ENDED: &str = "the worker ended without a result";
+
+/// Characters of what it says that a failure quotes.
+const QUOTED_CHARS: usize = 300;
+/// Of its reason why it cannot begin, which may have the last words of a program in it.
+const REASON_CHARS: usize = 4096;
 
 /// Holds the secret that a rank shares with its runner. Programs that are measured do not get it.
 pub const SECRET_VARIABLE: &str = "FSARENA_SECRET";
@@ -29,10 +37,13 @@ pub enum WorkerFailure {
     /// It ended or said something that is not of the protocol.
     #[error("{WORKER_ENDED} ({0})")]
     Ended(String),
+    /// It says more in one answer than is read.
+    #[error("its answer has {0}, which no answer of fsarena has; it was not read")]
+    TooLong(TooLong),
     /// It says why it could not begin.
     #[error("{0}")]
     Refused(String),
-    /// It says of time what cannot be.
+    /// It says of time what cannot be, or nothing.
     #[error(transparent)]
     HostTime(#[from] HostTimeError),
     /// A stop was asked for.
@@ -44,6 +55,13 @@ pub enum WorkerFailure {
     /// The agent on a host.
     #[error("the agent on {host}: {failure}")]
     Agent { host: String, failure: Box<WorkerFailure> },
+}
+
+impl WorkerFailure {
+    /// It ended, or said something that is not of the protocol, which is quoted.
+    pub(crate) fn ended(what: &str) -> Self {
+        Self::Ended(visible::beginning(what, QUOTED_CHARS))
+    }
 }
 
 /// A worker of this program on this host, which ends with this process.
@@ -67,10 +85,11 @@ pub(crate) fn command_of(argv: &[String]) -> Command {
 pub struct ReadyWorker<'a> {
     child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: Bounded<BufReader<ChildStdout>>,
+    /// How long it is waited for, where it speaks for one on another host.
+    limits: Option<AnswerLimits>,
     stop: &'a Stop,
     orphans: OrphanReaper,
-    line: String,
 }
 
 impl<'a> ReadyWorker<'a> {
@@ -99,7 +118,19 @@ impl<'a> ReadyWorker<'a> {
         stop.watch(child.id());
         let input = child.stdin.take().expect("stdin was piped");
         let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
-        Ok(Self { child, input, output, stop, orphans, line: String::new() })
+        let output = Bounded::new(output, LINE_MOST_BYTES);
+        Ok(Self { child, input, output, limits: None, stop, orphans })
+    }
+
+    /// The same, which is waited for no longer than that.
+    pub(crate) fn within(mut self, limits: Option<AnswerLimits>) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long it is waited for, where it is on another host.
+    pub(crate) const fn limits(&self) -> Option<AnswerLimits> {
+        self.limits
     }
 
     /// Hands it `spec`; whether that has come to it is heard of when it is ready.
@@ -119,7 +150,7 @@ impl<'a> ReadyWorker<'a> {
     pub(crate) fn hear_hello(&mut self) -> Result<HostHello, WorkerFailure> {
         let hello = match self.hear()? {
             WorkerSays::Host(hello) => hello,
-            other => return Err(WorkerFailure::Ended(format!("it said {other:?} at first"))),
+            other => return Err(WorkerFailure::ended(&format!("at first it said {other:?}"))),
         };
         match hello.version_difference(env!("CARGO_PKG_VERSION")) {
             Some(why) => Err(WorkerFailure::Refused(why)),
@@ -134,7 +165,7 @@ impl<'a> ReadyWorker<'a> {
     pub(crate) fn wait_until_ready(&mut self) -> Result<(), WorkerFailure> {
         match self.hear()? {
             WorkerSays::Ready => Ok(()),
-            other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
+            other => Err(WorkerFailure::ended(&format!("before it was ready it said {other:?}"))),
         }
     }
 
@@ -149,8 +180,7 @@ impl<'a> ReadyWorker<'a> {
 
     /// Where it is heard, for poll(2); nothing to wait for where a line is in already.
     pub(crate) fn wait_for(&self) -> Option<PollFd<'_>> {
-        let is_in = !self.output.buffer().is_empty();
-        (!is_in).then(|| PollFd::new(self.output.get_ref(), PollFlags::IN))
+        (!self.is_in()).then(|| PollFd::new(self.pipe(), PollFlags::IN))
     }
 
     /// Its process id.
@@ -192,7 +222,7 @@ impl<'a> ReadyWorker<'a> {
     pub fn canary(&mut self) -> Result<u64, WorkerFailure> {
         match self.ask("canary")? {
             WorkerSays::Canary { elapsed_ns } => Ok(elapsed_ns),
-            other => Err(WorkerFailure::Ended(format!("it said {other:?} and was no canary"))),
+            other => Err(WorkerFailure::ended(&format!("to canary it answered {other:?}"))),
         }
     }
 
@@ -215,7 +245,7 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it dies or a stop is asked for.
     pub fn hear_within(&mut self, wait: Duration) -> Result<Option<WorkerSays>, WorkerFailure> {
-        if self.output.buffer().is_empty() && !self.speaks_within(wait) {
+        if !self.is_in() && !self.speaks_within(wait) {
             return Ok(None);
         }
         // A line is written as a whole, so that its beginning means the rest of it.
@@ -225,37 +255,72 @@ impl<'a> ReadyWorker<'a> {
     /// Whether it has said something that was not heard yet, or has ended.
     #[must_use]
     pub fn has_spoken(&self) -> bool {
-        !self.output.buffer().is_empty() || self.speaks_within(Duration::ZERO)
+        self.is_in() || self.speaks_within(Duration::ZERO)
+    }
+
+    fn pipe(&self) -> &ChildStdout {
+        self.output.get_ref().get_ref()
+    }
+
+    /// Whether something it said was read and not heard yet.
+    fn is_in(&self) -> bool {
+        !self.output.get_ref().buffer().is_empty()
     }
 
     fn speaks_within(&self, wait: Duration) -> bool {
-        let mut pipe = [PollFd::new(self.output.get_ref(), PollFlags::IN)];
+        let mut pipe = [PollFd::new(self.pipe(), PollFlags::IN)];
         let wait = Timespec::try_from(wait).ok();
         // What cannot be waited for is heard of by reading; a signal is no word of the worker's.
         match poll(&mut pipe, wait.as_ref()) {
             Ok(ready) => ready > 0,
-            Err(errno) => errno != rustix::io::Errno::INTR,
+            Err(errno) => errno != Errno::INTR,
         }
     }
 
     /// The next thing it says.
     ///
     /// # Errors
-    /// When it dies or a stop is asked for.
+    /// When it dies, a stop is asked for, or another host takes too long.
     pub fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {
-        self.line.clear();
-        let heard = self.output.read_line(&mut self.line);
+        self.hear_awaited("an answer", self.limits.map(|limits| limits.answer))
+    }
+
+    /// The next thing it says, which needs work.
+    ///
+    /// # Errors
+    /// As [`Self::hear`].
+    pub(crate) fn hear_worked(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        self.hear_awaited("that it has done its work", self.limits.map(|limits| limits.work))
+    }
+
+    fn hear_awaited(
+        &mut self,
+        awaited: &'static str,
+        limit: Option<Duration>,
+    ) -> Result<WorkerSays, WorkerFailure> {
+        let heard = match limit.map(|limit| Instant::now() + limit) {
+            None => self.output.next_text_line(),
+            Some(until) => self.output.next_text_line_when(|pipe| wait_until(pipe, until)),
+        };
         if self.stop.asked() {
             return Err(WorkerFailure::Stopped);
         }
-        match heard {
-            Ok(0) => Err(WorkerFailure::Ended(self.last_words())),
-            Ok(_) => match serde_json::from_str(&self.line) {
-                Ok(WorkerSays::Refused(reason)) => Err(WorkerFailure::Refused(reason)),
-                Ok(says) => Ok(says),
-                Err(error) => Err(WorkerFailure::Ended(format!("bad answer: {error}"))),
-            },
-            Err(error) => Err(WorkerFailure::Ended(error.to_string())),
+        let line = match heard {
+            Ok(Some(line)) => line,
+            Ok(None) => return Err(WorkerFailure::Ended(self.last_words())),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let limit = limit.unwrap_or_default();
+                return Err(HostTimeError::Silent { awaited, limit }.into());
+            }
+            Err(error) => {
+                let ended = || WorkerFailure::Ended(error.to_string());
+                return Err(TooLong::in_error(&error).map_or_else(ended, WorkerFailure::TooLong));
+            }
+        };
+        match serde_json::from_str(&line) {
+            Ok(WorkerSays::Refused(reason)) => Err(WorkerFailure::Refused(cut(reason))),
+            Ok(says) => Ok(says),
+            Err(error) => Err(WorkerFailure::ended(&format!("bad answer: {error}"))),
         }
     }
 
@@ -265,6 +330,40 @@ impl<'a> ReadyWorker<'a> {
             Err(error) => error.to_string(),
         }
     }
+}
+
+/// A worker that ends takes all younger children of its process with it: tests that start some take
+/// turns.
+#[cfg(test)]
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits for something to read, or the end of it.
+///
+/// # Errors
+/// `TimedOut` where nothing came until then.
+fn wait_until(pipe: &ChildStdout, until: Instant) -> io::Result<()> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let wait = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(pipe, PollFlags::IN)], wait.as_ref()) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A reason, of which what is far longer than any of ours is left out.
+fn cut(mut reason: String) -> String {
+    if let Some((end, _)) = reason.char_indices().nth(REASON_CHARS) {
+        reason.truncate(end);
+        reason.push('…');
+    }
+    reason
 }
 
 impl Drop for ReadyWorker<'_> {

@@ -71,6 +71,24 @@ fn who_waits_for_the_result_alone_hears_no_laps() {
 }
 
 #[test]
+fn an_answer_has_a_limit_and_a_quotation_is_short() {
+    let (_turn, dir, stop) = alone();
+    let long = "head -c 200000000 /dev/zero | tr '\\0' x; echo";
+    let mut worker = started(dir.path(), long, &stop);
+    let failure = worker.go().unwrap_err();
+    assert!(matches!(failure, WorkerFailure::TooLong(_)), "{failure:.300}");
+    assert!(failure.to_string().contains("more than 64 MiB"), "{failure}");
+    drop(worker);
+    for end in ["echo '\"}'", "echo '\"'"] {
+        let begin = if end.contains('}') { "{\"refused\":\"" } else { "\"" };
+        let text = format!("printf '%s' '{begin}'; head -c 99999 /dev/zero | tr '\\0' x; {end}");
+        let mut worker = started(dir.path(), &text, &stop);
+        let failure = worker.go().unwrap_err().to_string();
+        assert!(failure.contains("xxx…") && failure.len() < 5000, "{failure:.300}");
+    }
+}
+
+#[test]
 fn a_stop_is_heard_between_laps() {
     let (_turn, dir, stop) = alone();
     let mut worker = started(dir.path(), &format!("echo '{LAP}'; exec sleep 100"), &stop);

@@ -94,6 +94,8 @@ pub struct RankHost {
     pub name: String,
     /// The command that starts a process there which speaks for a worker.
     pub argv: Vec<String>,
+    /// How long it may be at one piece of work without a word, ns; what needs no work has less.
+    pub work_limit_ns: u64,
     /// What makes that host a client of its own; absent: nothing is counted or dropped there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<RankAgent>,

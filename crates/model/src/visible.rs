@@ -86,6 +86,16 @@ pub fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The beginning of a text as one line, for a message that quotes what somebody else wrote: at most
+/// so many characters of it, and `…` where there are more.
+#[must_use]
+pub fn beginning(text: &str, most_chars: usize) -> String {
+    match text.char_indices().nth(most_chars) {
+        Some((end, _)) => format!("{}…", one_line(&text[..end])),
+        None => one_line(text).into_owned(),
+    }
+}
+
 /// What is hidden as escapes, but for what `instead` says of it.
 fn escaped(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     let stays = |c: char| !is_hidden(c) || instead(c) == Some(c);
@@ -119,6 +129,13 @@ mod tests {
         let shown = "\\u{200e}\\u{200f}\\u{61c}\\u{202a}\\u{202e}\\u{2066}\\u{2069}";
         assert_eq!(one_line(MARKS), shown);
         assert!(matches!(lines("größer – 日本 ≤ e\u{301}\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_quotation_is_short() {
+        assert_eq!(beginning("äb\u{1b}\n", 4), "äb\\u{1b} ");
+        assert_eq!(beginning("äb\u{1b}\n", 2), "äb…");
+        assert_eq!(beginning("", 0), "");
     }
 
     #[test]

@@ -170,6 +170,10 @@ pub struct JobTask {
     pub latency: bool,
 }
 
+/// Bytes of a line between an executor and its workers or agents, at most. The longest are a spec
+/// and a report, and far shorter.
+pub const LINE_MOST_BYTES: u64 = 64 << 20;
+
 /// What the line begins with that answers [`WorkerSays::Stonewall`]; the number follows.
 pub const WEAR_OUT: &str = "wear-out ";
 

@@ -66,7 +66,7 @@ pub(crate) fn trial_spec(
         predicted,
         drain: fsarena_executor::fault::drain(),
         user: request.header.place.as_ref().and_then(|place| place.user),
-        hosts: hosts_of(&contender.levels, request.hosts).to_vec(),
+        hosts: hosts_of(request, &contender.levels, slot),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),
         contender,
@@ -81,10 +81,14 @@ fn programs(request: &Request<'_>, levels: &Levels) -> Option<TrialPrograms> {
     Some(TrialPrograms { elf_bits: if usr.is_some() { 32 } else { 64 }, usr })
 }
 
-/// The hosts of a trial: as many as its contender has, from the first on.
-fn hosts_of<'h>(levels: &Levels, hosts: &'h [RankHost]) -> &'h [RankHost] {
+/// The hosts of a trial: as many as its contender has, from the first on. How long each is waited
+/// for follows from what is expected of the trial.
+fn hosts_of(request: &Request<'_>, levels: &Levels, slot: &Slot) -> Vec<RankHost> {
     let count = factor::host_count(levels).map_or(usize::MAX, |count| count as usize);
-    &hosts[..hosts.len().min(count)]
+    let expected_ns = request.expected_ns.get(&(slot.contender, slot.workload)).copied();
+    let work_limit_ns = fsarena_executor::work_limit_ns(expected_ns.unwrap_or(0));
+    let own = |host: &RankHost| RankHost { work_limit_ns, ..host.clone() };
+    request.hosts.iter().take(count).map(own).collect()
 }
 
 /// What the cache of a source on another file system is to be before each phase, so that it is

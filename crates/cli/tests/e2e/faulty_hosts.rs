@@ -94,6 +94,28 @@ fn a_host_that_says_more_time_passed_than_did() {
     assert_nothing_left(&env);
 }
 
+/// A host that begins well, and whose answer then has no end that is worth waiting for.
+#[test]
+fn a_host_whose_answer_is_too_long() {
+    let env = TestEnv::new();
+    let program = env.path("endless");
+    write_script(
+        &program,
+        &format!(
+            "case $RANK_HOST:$1 in\nb:rank-server) {PROGRAM} \"$@\" | while read -r line; do case $line \
+             in '\"ready\"') head -c 200000000 /dev/zero | tr '\\0' x;; *) printf '%s\\n' \
+             \"$line\";; esac; done; exit;;\nesac\nexec {PROGRAM} \"$@\""
+        ),
+    );
+    let (target, ssh, program) = (env.make_dir("target"), env.near_ssh(), program.display());
+    let on = ["run", "--runs", "1", "--on", &target, "--hosts", "a,b", "--ssh", &ssh];
+    let what = ["--workload", "small-files", "--scale", "0.05", "--remote-program"];
+    let ran = env.run(&[&on[..], &what, &[&program.to_string()]].concat());
+    assert_ne!(ran.code, Some(0));
+    ran.says(&["rank 1 on b: its answer has more than 64 MiB"]);
+    assert_nothing_left(&env);
+}
+
 /// The directory is there, and is written by one host alone.
 #[test]
 fn a_directory_that_a_host_cannot_write() {

@@ -8,6 +8,7 @@ use crate::args::RunArgs;
 use crate::commands::remote;
 use crate::context::{Usage, exit};
 use anyhow::Result;
+use fsarena_executor::work_limit_ns;
 use fsarena_hosts::{Ending, Host, HostList, Ssh};
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::factor::{self, HOST_COUNT, RANKS};
@@ -306,7 +307,9 @@ fn rank_host(ssh: &Ssh, host: &Host, (program, mount): (&str, Option<&str>)) -> 
         mount: mount.map(str::to_owned),
     };
     let argv = ssh.command_line(host, &[program, "rank-server"]);
-    RankHost { name: host.as_str().to_owned(), argv, agent: Some(agent) }
+    let name = host.as_str().to_owned();
+    // Each trial says what it is expected to take.
+    RankHost { name, argv, work_limit_ns: work_limit_ns(0), agent: Some(agent) }
 }
 
 /// What a host says of itself, or in a sentence why it says nothing.

@@ -4,6 +4,7 @@ use crate::args::RunArgs;
 use crate::commands::remote::{self, FoundSecret};
 use crate::context::{self, Interrupted, Usage};
 use anyhow::{Context as _, Result};
+use fsarena_executor::work_limit_ns;
 use fsarena_hosts::allocation::listening_address;
 use fsarena_hosts::{Event, Listening, REQUESTS, Rendezvous, Secret, listen, quoted};
 use fsarena_metrics::Roots;
@@ -94,7 +95,8 @@ impl Allocation {
         let program = context::program().display().to_string();
         let host = |(rank, name): (usize, String)| {
             let words = [&*program, "rank-connection", dir, &rank.to_string()];
-            RankHost { name, argv: words.map(str::to_owned).to_vec(), agent: None }
+            let argv = words.map(str::to_owned).to_vec();
+            RankHost { name, argv, work_limit_ns: work_limit_ns(0), agent: None }
         };
         Ok(names.into_iter().enumerate().map(host).collect())
     }
