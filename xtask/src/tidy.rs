@@ -15,6 +15,7 @@ mod modules;
 mod prose;
 mod sequences;
 mod tree;
+mod unbounded;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,7 @@ const RULES: &[Rule] = &[
     Rule { name: "experiments", check: sequences::experiments },
     Rule { name: "migrations", check: sequences::migrations },
     Rule { name: "foreign-input", check: foreign_input::targets },
+    Rule { name: "unbounded-reads", check: unbounded::reads },
     Rule { name: "fuzz-corpus", check: foreign_input::corpus },
 ];
 

@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result};
 use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
+use fsarena_bounded::Bounded;
 use fsarena_devices::state_dir;
 use fsarena_model::seed::Seed;
 use fsarena_model::visible;
@@ -209,6 +210,28 @@ fn is_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Bytes of a description that the user names, at most.
+const DESCRIPTION_MOST_BYTES: u64 = 16 << 20;
+/// Bytes of a line that the user types, at most.
+const TYPED_MOST_BYTES: u64 = 4096;
+
+/// The text of a description that the user names: an experiment, a sheet, a job file.
+///
+/// # Errors
+/// When it cannot be read, is no text, or has more than 16 MiB.
+pub fn description_text(path: impl AsRef<Path>) -> std::io::Result<String> {
+    Bounded::open(path, DESCRIPTION_MOST_BYTES)?.whole_text()
+}
+
+/// A line that the user types; empty where standard input has ended.
+///
+/// # Errors
+/// When it cannot be read, or is no answer that anybody types.
+pub fn typed_line() -> std::io::Result<String> {
+    let line = Bounded::new(std::io::stdin().lock(), TYPED_MOST_BYTES).next_text_line()?;
+    Ok(line.unwrap_or_default())
 }
 
 /// Writes a message to standard error. Work goes on if its reader is gone, as after

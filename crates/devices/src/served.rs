@@ -1,9 +1,10 @@
 //! Questions to the process that serves a modelled disk.
 
 use crate::TargetError;
+use fsarena_bounded::Bounded;
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_vdisk::{Logged, Question, Served};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 /// A disk is exchanged when it is idle, which it may not be at once.
 const LIMIT: Duration = Duration::from_secs(70);
+/// Bytes of an answer, at most: what was late is counted.
+const ANSWER_MOST_BYTES: u64 = 16 << 20;
 
 /// The socket of a target that is a modelled disk.
 #[must_use]
@@ -83,9 +86,8 @@ fn ask(socket: &str, question: &Question) -> Result<String, TargetError> {
         let mut line = serde_json::to_string(question)?;
         line.push('\n');
         stream.write_all(line.as_bytes())?;
-        let mut answer = String::new();
-        BufReader::new(stream).read_line(&mut answer)?;
-        match answer.trim_end() {
+        let mut input = Bounded::new(BufReader::new(stream), ANSWER_MOST_BYTES);
+        match input.next_text_line()?.unwrap_or_default().trim_end() {
             "" => Err(io::ErrorKind::UnexpectedEof.into()),
             answer => Ok(answer.to_owned()),
         }

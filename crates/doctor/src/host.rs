@@ -5,11 +5,12 @@
 use crate::check::{CheckResult, Checked};
 use crate::read::{self, percent};
 use crate::snapshot::{SystemSnapshot, swaps};
+use fsarena_bounded::Bounded;
 use fsarena_metrics::disturb::STEAL_SHARE_MAX;
 use fsarena_model::units::Bytes;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 /// Frequency governor of the processors (Documentation/admin-guide/pm/cpufreq.rst).
@@ -501,9 +502,8 @@ fn kernel_debugs_itself(names: &str) -> CheckResult {
 }
 
 fn read_config(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
     let gzip = flate2::read::GzDecoder::new(File::open(path)?);
-    gzip.take(CONFIG_MAX_BYTES).read_to_string(&mut text)?;
+    let text = Bounded::new(gzip, CONFIG_MAX_BYTES).whole_text()?;
     if text.lines().any(|line| line.starts_with("CONFIG_")) {
         Ok(text)
     } else {

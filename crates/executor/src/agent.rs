@@ -10,6 +10,7 @@
 
 use crate::place::{PlaceError, end_with_outside, in_own_namespaces};
 use crate::rank_server::{host_hello, say};
+use fsarena_bounded::Bounded;
 use fsarena_devices::mount::{Mounted, mount_by_command};
 use fsarena_devices::mountinfo::{self, MountEntry};
 use fsarena_devices::{cache, settle};
@@ -20,7 +21,7 @@ use fsarena_metrics::{
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
 use fsarena_model::sample::{Counters, SamplerCost, Series};
-use fsarena_model::work::WorkerSays;
+use fsarena_model::work::{LINE_MOST_BYTES, WorkerSays};
 use rustix::fs::{Access, access};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -60,14 +61,12 @@ pub fn agent_inside(outside_pid: u32) -> Result<(), PlaceError> {
 /// One spec, then orders until the input ends.
 fn serve_agent(
     outside_pid: Option<u32>,
-    mut input: impl BufRead,
+    input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
+    let mut input = Bounded::new(input, LINE_MOST_BYTES);
     say(&mut output, &WorkerSays::Host(host_hello()))?;
-    let mut line = String::new();
-    if input.read_line(&mut line)? == 0 {
-        return Ok(());
-    }
+    let Some(line) = input.next_text_line()? else { return Ok(()) };
     let mut client = match Client::begin(&line, outside_pid) {
         Ok((client, place)) => {
             say(&mut output, &WorkerSays::Client(ClientSays::Mounted(place)))?;
@@ -76,10 +75,7 @@ fn serve_agent(
         Err(why) => return say(&mut output, &WorkerSays::Refused(why)),
     };
     loop {
-        line.clear();
-        if input.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
+        let Some(line) = input.next_text_line()? else { return Ok(()) };
         let done = match line.trim_end() {
             "chill" => client.chill(),
             "count" => client.count(),

@@ -9,11 +9,13 @@
 
 use crate::stop::Stop;
 use crate::{ExecutorSays, blank_record, parse_spec, run_trial};
+use fsarena_bounded::Bounded;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
+use fsarena_model::work::LINE_MOST_BYTES;
 use fsarena_process::child;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -163,9 +165,8 @@ pub fn executor_inside(
     } else if let Some(parent) = parent {
         child::death_signal(parent).map_err(in_place("death signal"))?;
     }
-    let mut input = BufReader::new(io::stdin());
-    let mut line = String::new();
-    input.read_line(&mut line)?;
+    let mut input = Bounded::new(BufReader::new(io::stdin()), LINE_MOST_BYTES);
+    let line = input.next_text_line()?.unwrap_or_default();
     let mut output = io::stdout();
     let mut say = |says: &ExecutorSays| {
         let text = serde_json::to_string(says).expect("what it says is plain data");

@@ -3,6 +3,7 @@
 //! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the workers that
 //! are being watched. The trial then unwinds through its teardown as always.
 
+use fsarena_bounded::Bounded;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::BufRead;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,12 +30,10 @@ impl Stop {
     }
 
     /// Reads lines until `stop` or the end, then asks.
-    pub fn listen(&self, input: impl BufRead) {
-        for line in input.lines() {
-            match line {
-                Ok(line) if line.trim() == "stop" => break,
-                Ok(_) => {}
-                Err(_) => break,
+    pub fn listen<R: BufRead>(&self, mut input: Bounded<R>) {
+        while let Ok(Some(line)) = input.next_text_line() {
+            if line.trim() == "stop" {
+                break;
             }
         }
         self.ask();
@@ -74,7 +73,7 @@ mod tests {
     fn a_line_or_the_end_of_input_stops() {
         for input in ["stop\n", "", "noise\nstop\nmore\n"] {
             let stop = Stop::default();
-            stop.listen(input.as_bytes());
+            stop.listen(Bounded::new(input.as_bytes(), 99));
             assert!(stop.asked(), "{input:?}");
         }
     }

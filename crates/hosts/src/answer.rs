@@ -1,7 +1,8 @@
 //! What scripts on another machine say of their work on standard output ([`crate::script`]). It may
 //! be anything: it is read line by line, with a limit, and what has no token is passed over.
 
-use std::io::{self, BufRead, Read as _};
+use fsarena_bounded::{Bounded, TooLong};
+use std::io::{self, BufRead};
 
 /// Bytes of a line, at most.
 const LINE_MAX_BYTES: u64 = 16 << 10;
@@ -28,7 +29,7 @@ pub enum Answer {
 /// Answers of one script, one after the other.
 #[derive(Debug)]
 pub struct Answers<R> {
-    input: R,
+    input: Bounded<R>,
     token: String,
     passed_over_bytes: u64,
 }
@@ -36,6 +37,7 @@ pub struct Answers<R> {
 impl<R: BufRead> Answers<R> {
     /// Those that begin with this token.
     pub fn new(input: R, token: &str) -> Self {
+        let input = Bounded::new(input, LINE_MAX_BYTES);
         Self { input, token: token.to_owned(), passed_over_bytes: 0 }
     }
 
@@ -45,11 +47,7 @@ impl<R: BufRead> Answers<R> {
     /// When it cannot be read; `InvalidData` where it is too long or not one of ours.
     pub fn next_answer(&mut self) -> io::Result<Option<Answer>> {
         loop {
-            let mut line = Vec::new();
-            (&mut self.input).take(LINE_MAX_BYTES).read_until(b'\n', &mut line)?;
-            if line.is_empty() {
-                return Ok(None);
-            }
+            let Some(line) = self.next_line()? else { return Ok(None) };
             let text = String::from_utf8_lossy(&line);
             let Some(rest) = text.strip_prefix(&self.token).and_then(|rest| rest.strip_prefix(' '))
             else {
@@ -60,7 +58,7 @@ impl<R: BufRead> Answers<R> {
                 continue;
             };
             let Some(rest) = rest.strip_suffix('\n') else {
-                return Err(invalid("a line of the host is cut off or too long"));
+                return Err(invalid("a line of the host is cut off"));
             };
             return parse_answer(rest)
                 .map(Some)
@@ -68,9 +66,16 @@ impl<R: BufRead> Answers<R> {
         }
     }
 
+    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
+        self.input.next_line().map_err(|error| match TooLong::in_error(&error) {
+            Some(too_long) => invalid(&format!("the host prints {too_long} in one line")),
+            None => error,
+        })
+    }
+
     /// What follows the last answer.
     pub fn rest(&mut self) -> &mut R {
-        &mut self.input
+        self.input.rest()
     }
 }
 
@@ -140,7 +145,8 @@ mod tests {
         }
         assert!(read(b"T version fsarena").unwrap_err().contains("cut off"));
         let long = format!("T version {}\n", "x".repeat(20_000));
-        assert!(read(long.as_bytes()).unwrap_err().contains("too long"));
-        assert!(read(&vec![b'x'; 2 << 20]).unwrap_err().contains("1 MiB"));
+        assert!(read(long.as_bytes()).unwrap_err().contains("more than 16 KiB in one line"));
+        let lines = "x\n".repeat(1 << 20);
+        assert!(read(lines.as_bytes()).unwrap_err().contains("1 MiB that nobody asked for"));
     }
 }

@@ -2,6 +2,7 @@
 //! has it, and hands it over a Unix socket in a directory of its own.
 
 use crate::handshake::{HandshakeError, message, of_connection, say};
+use fsarena_bounded::Bounded;
 use fsarena_model::visible;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -52,8 +53,8 @@ pub fn request_connection(runner: &mut UnixStream, rank: u32) -> Result<TcpStrea
     if let Some(descriptor) = descriptor {
         return Ok(descriptor.into());
     }
-    let mut reason = String::new();
-    runner.take(REASON_MOST_BYTES).read_to_string(&mut reason)?;
+    let reason = Bounded::new(runner, REASON_MOST_BYTES).beginning()?;
+    let reason = String::from_utf8_lossy(&reason);
     if byte[0] != WITHOUT || reason.is_empty() {
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }
@@ -128,6 +129,7 @@ fn send(process: &UnixStream, connection: &TcpStream) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read as _;
     use std::net::TcpListener;
 
     #[test]

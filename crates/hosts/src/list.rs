@@ -4,6 +4,7 @@
 //! could run anything (`-oProxyCommand=…`); so could what a `ProxyCommand` of the user's puts into
 //! a shell. Only plain characters are taken: all else gets a name in ssh_config(5).
 
+use fsarena_bounded::{Bounded, TooLong};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -178,16 +179,14 @@ impl HostList {
 
 /// The text of a file that is small enough.
 fn read(path: &Path, place: &str) -> Result<String, HostListError> {
-    use std::io::Read as _;
-    let error = |why: String| HostListError::File { place: place.to_owned(), why };
-    let file = std::fs::File::open(path).map_err(|found| error(found.to_string()))?;
-    let mut text = String::new();
-    let mut limited = file.take(FILE_MAX_BYTES + 1);
-    limited.read_to_string(&mut text).map_err(|found| error(found.to_string()))?;
-    if text.len() as u64 > FILE_MAX_BYTES {
-        return Err(error("it is larger than 1 MiB".to_owned()));
-    }
-    Ok(text)
+    let read = Bounded::open(path, FILE_MAX_BYTES).and_then(|mut file| file.whole_text());
+    read.map_err(|found| {
+        let why = match TooLong::in_error(&found) {
+            Some(_) => "it is larger than 1 MiB".to_owned(),
+            None => found.to_string(),
+        };
+        HostListError::File { place: place.to_owned(), why }
+    })
 }
 
 #[cfg(test)]

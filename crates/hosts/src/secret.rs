@@ -4,13 +4,14 @@
 //! command line, where every user of a host sees it. It never goes over a connection either.
 
 use crate::proof::{Bytes32, Role, Terms};
+use fsarena_bounded::Bounded;
 use fsarena_process::private;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rustix::fs::OFlags;
 use sha2::Sha256;
 use std::fmt;
 use std::fs::OpenOptions;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -91,8 +92,9 @@ impl Secret {
         if meta.uid() != rustix::process::geteuid().as_raw() && meta.uid() != 0 {
             return Err(SecretError::Owner(name, meta.uid()));
         }
-        let mut text = String::new();
-        file.take(MOST_BYTES as u64 + 2).read_to_string(&mut text).map_err(read)?;
+        let text = Bounded::new(file, MOST_BYTES as u64 + 2).beginning().map_err(read)?;
+        let text = String::from_utf8(text)
+            .map_err(|_| read(io::Error::new(io::ErrorKind::InvalidData, "it is no text")))?;
         Self::from_text(&name, &text)
     }
 

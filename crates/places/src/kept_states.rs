@@ -9,6 +9,7 @@
 mod export;
 
 use crate::OwnedDir;
+use fsarena_bounded::Bounded;
 use fsarena_model::contender::FsLevel;
 use fsarena_process::owner::{create_dirs, give_tree_to_caller};
 use fsarena_safety::Violation;
@@ -21,7 +22,7 @@ use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
@@ -179,9 +180,8 @@ impl KeptStates {
         if !fs::symlink_metadata(dir).ok()?.is_dir() {
             return None;
         }
-        let mut text = String::new();
         let file = open_file(&dir.join(STATE)).ok()?;
-        file.take(TEXT_MOST).read_to_string(&mut text).ok()?;
+        let text = Bounded::new(file, TEXT_MOST).whole_text().ok()?;
         let state: KeptState = serde_json::from_str(&text).ok()?;
         let is_named = dir.file_name()? == state.id.as_str();
         // None is kept of a file system that commands define, and none is run because a file says
@@ -248,7 +248,8 @@ impl KeptStates {
         let dir = self.dir.join(&state.id);
         let ops_path = dir.join(OPS);
         let ops = open_file(&ops_path).and_then(zstd::Decoder::new).map_err(io_at(&ops_path))?;
-        let ops = serde_json::from_reader(BufReader::new(ops.take(TEXT_MOST)))
+        let ops = Bounded::new(ops, TEXT_MOST).whole().map_err(io_at(&ops_path))?;
+        let ops = serde_json::from_slice(&ops)
             .map_err(|source| KeptError::Text { path: ops_path, source })?;
         let recovery = state.cut.as_ref().map(|_| read_packed(&dir.join(RECOVERY))).transpose()?;
         Ok(KeptContents { log: read_packed(&dir.join(LOG))?, ops, recovery })

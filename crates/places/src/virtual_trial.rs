@@ -9,6 +9,7 @@
 use crate::disk::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task, in_guest};
 use crate::kernel::{Cache, sha256_of};
+use fsarena_bounded::Bounded;
 use fsarena_devices::GUEST_PARTITION;
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
@@ -16,6 +17,7 @@ use fsarena_model::factor;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::KernelFile;
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
+use fsarena_model::work::LINE_MOST_BYTES;
 use fsarena_vdisk::{SECTOR_BYTES, Store};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -45,11 +47,11 @@ const START_WITHIN_NS: u64 = 1_000_000_000;
 /// When input or output fails.
 pub fn run(
     kernels: &Cache,
-    mut input: impl BufRead + Send + 'static,
+    input: impl BufRead + Send + 'static,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let mut line = String::new();
-    input.read_line(&mut line)?;
+    let mut input = Bounded::new(input, LINE_MOST_BYTES);
+    let line = input.next_text_line()?.unwrap_or_default();
     let stop = Arc::new(Stop::default());
     let listener = Arc::clone(&stop);
     // Not joined: it ends with the process.

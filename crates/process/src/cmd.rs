@@ -7,12 +7,13 @@
 use crate::child::end_with_parent;
 use crate::limits::{BrokenLimit, Limits, is_ended_by_file_size, peak_bytes};
 use crate::trust::{is_root_of_machine, untrusted};
+use fsarena_bounded::Bounded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -396,9 +397,8 @@ impl Streams {
     /// When they cannot be read.
     pub fn read(&mut self) -> io::Result<(String, String)> {
         let text = |file: &mut File| -> io::Result<String> {
-            let mut bytes = Vec::new();
             file.rewind()?;
-            file.take(OUTPUT_MAX_BYTES).read_to_end(&mut bytes)?;
+            let bytes = Bounded::new(file, OUTPUT_MAX_BYTES).beginning()?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         Ok((text(&mut self.output)?, text(&mut self.errors)?))

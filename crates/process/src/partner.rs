@@ -3,14 +3,18 @@
 //! Its standard input is one end of a socket; what ends, or closes, the other end is the end of the
 //! process. So it needs no signal, and does not care which thread has started it.
 
+use fsarena_bounded::Bounded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// Bytes of an answer, at most: records of crash states are the longest.
+const LINE_MOST_BYTES: u64 = 512 << 20;
 
 /// See the module. Dropped, it is killed.
 #[derive(Debug)]
@@ -80,9 +84,8 @@ impl Partner {
     pub fn answer(&self, limit: Duration) -> io::Result<String> {
         let Some(control) = self.control.as_ref() else { return Ok(String::new()) };
         control.set_read_timeout(Some(limit))?;
-        let mut answer = String::new();
-        BufReader::new(control).read_line(&mut answer)?;
-        Ok(answer.trim_end().to_owned())
+        let answer = Bounded::new(BufReader::new(control), LINE_MOST_BYTES).next_text_line()?;
+        Ok(answer.unwrap_or_default().trim_end().to_owned())
     }
 
     /// Lets it end; kills it where it does not in time.

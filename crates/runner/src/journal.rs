@@ -8,6 +8,7 @@
 //!
 //! There is no moment at which the file can be seen without its lock.
 
+use fsarena_bounded::Bounded;
 use fsarena_devices::queue::QueueChange;
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_devices::sysctl::SysctlChange;
@@ -17,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -281,10 +282,8 @@ fn take(path: &Path) -> Result<Result<Option<Orphan>, Unfit>, JournalError> {
 
 /// What is in a journal.
 fn contents(mut file: &File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
     file.rewind()?;
-    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Bounded::new(file, MAX_BYTES).beginning()
 }
 
 /// The entries of a journal. A last line cut short by a crash describes something that was not made

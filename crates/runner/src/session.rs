@@ -6,6 +6,7 @@
 
 use crate::inner_processes::InnerProcesses;
 use crate::request::{Request, RunError};
+use fsarena_bounded::Bounded;
 use fsarena_devices::{frozen, members};
 use fsarena_executor::machine::{self, Doing};
 use fsarena_executor::worker::SECRET_VARIABLE;
@@ -13,7 +14,7 @@ use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;
 use rustix::process::Signal;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -22,6 +23,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Commands of this program: the executor of this kernel, and that of guests.
+/// Bytes of a line of an executor, at most: a record is the longest, and none larger is stored.
+const LINE_MOST_BYTES: u64 = 512 << 20;
 const EXECUTOR: &str = "executor";
 const VIRTUAL_EXECUTOR: &str = "virtual_executor";
 
@@ -79,10 +82,11 @@ impl<'a> Session<'a> {
             .map_err(start)?;
         let mut input = child.stdin.take().expect("stdin was piped");
         let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
+        let mut output = Bounded::new(output, LINE_MOST_BYTES);
         let (sender, lines) = channel();
         // Ends with the pipe.
         std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
+            while let Ok(Some(line)) = output.next_text_line() {
                 if sender.send(line).is_err() {
                     break;
                 }

@@ -9,6 +9,7 @@
 
 use crate::record::WatchSession;
 use crate::target::{WatchError, WatchTarget};
+use fsarena_bounded::{Bounded, TooLong};
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
@@ -16,11 +17,13 @@ use fsarena_process::private;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Ending of the files.
 const ENDING: &str = "watch";
+/// Bytes of a line, at most: names or values of all metrics.
+const LINE_MOST_BYTES: u64 = 16 << 20;
 /// Version of their form.
 const FORM: u32 = 1;
 /// Values before those of the catalog in a line: time, samples taken, own processor time, missed.
@@ -176,7 +179,12 @@ fn read(path: &Path, file: File) -> io::Result<Option<Dead>> {
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
         return Ok(None);
     }
-    let mut lines = BufReader::new(file.try_clone()?).split(b'\n');
+    let mut input = Bounded::new(BufReader::new(file.try_clone()?), LINE_MOST_BYTES);
+    let mut lines = std::iter::from_fn(|| match input.next_line() {
+        // None of ours is that long: what follows is not read.
+        Err(error) if TooLong::in_error(&error).is_some() => None,
+        line => line.transpose(),
+    });
     let first = lines.next().transpose()?.unwrap_or_default();
     let Ok(opening) = serde_json::from_slice::<Opening>(&first) else {
         fs::remove_file(path)?;

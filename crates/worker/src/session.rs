@@ -23,6 +23,7 @@
 
 use crate::program::{FioRun, HookRun, JobRun, ProgramError};
 use crate::tree::{self, TreeError, TreeRun};
+use fsarena_bounded::Bounded;
 use fsarena_engine::EngineError;
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::Job;
@@ -37,7 +38,9 @@ use fsarena_engine::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::cycle::CycleEvent;
 use fsarena_model::job::{By, Source};
-use fsarena_model::work::{Dataset, Task, UserIds, WEAR_OUT, WorkerSays, WorkerSpec};
+use fsarena_model::work::{
+    Dataset, LINE_MOST_BYTES, Task, UserIds, WEAR_OUT, WorkerSays, WorkerSpec,
+};
 use fsarena_process::child::enter_mounts_of;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -301,9 +304,7 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
 }
 
 fn next_line(input: &mut impl BufRead) -> Result<Option<String>, WorkerError> {
-    let mut line = String::new();
-    let got = input.read_line(&mut line).map_err(WorkerError::Input)?;
-    Ok((got > 0).then_some(line))
+    Bounded::new(input, LINE_MOST_BYTES).next_text_line().map_err(WorkerError::Input)
 }
 
 fn send(output: &mut impl Write, says: &WorkerSays) -> Result<(), WorkerError> {

@@ -1,8 +1,10 @@
 //! Rules about foreign input: every file that turns bytes or text into values has a target that is
 //! fuzzed, or a reason why nobody else can have written what it reads; and the corpus stays small.
 //!
-//! What reads is recognised by the calls in [`READERS`]. A number in a small file of the kernel
-//! (`text.trim().parse()`) is none of them: it is refused or it is a number.
+//! What reads is recognised by the calls in [`READERS`]: those of the bounded reader, which all
+//! that somebody else wrote comes through (`unbounded`), and those that make values of it. A number
+//! in a small file of the kernel (`text.trim().parse()`) is none of them: it is refused or it is a
+//! number.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +18,10 @@ const CORPUS: &str = "crates/fuzz/corpus";
 /// Bytes of all inputs.
 const CORPUS_MOST_BYTES: u64 = 1 << 20;
 
-/// Code that makes values of bytes or text.
+/// Code that takes in bytes or text, or makes values of them.
 const READERS: &[&str] = &[
+    "Bounded::",
+    "HeaderLimit::new(",
     "serde_json::from_",
     "toml::from_",
     "parse::<toml",
@@ -38,11 +42,18 @@ const READ_BY: &[(&str, &str)] = &[
     ("bundle/src/unpack.rs", "bundle"),
     ("chart/src/file.rs", "quantity"),
     ("cli/src/args/factors.rs", "level"),
+    ("cli/src/commands/fleet/connections.rs", "ssh-messages"),
+    (
+        "cli/src/commands/import.rs",
+        "import-bonnie import-fio import-hyperfine import-ior import-mdtest import-phoronix",
+    ),
     ("cli/src/commands/run/consent.rs", "wipe"),
     ("cli/src/commands/run/hosts.rs", "worker-lines"),
+    ("cli/src/context.rs", "application dataset device-model experiment fio-job"),
     ("corpus/src/compress.rs", "archive"),
     ("corpus/src/description/parse.rs", "dataset"),
     ("corpus/src/name.rs", "dataset"),
+    ("corpus/src/own.rs", "archive"),
     ("corpus/src/own/archive.rs", "archive"),
     ("devices/src/inventory/backup/recognise.rs", "device-bytes"),
     ("devices/src/inventory/contents.rs", "device-bytes"),
@@ -54,13 +65,17 @@ const READ_BY: &[(&str, &str)] = &[
     ("devices/src/served.rs", "executor-lines"),
     ("devices/src/vet/consent.rs", "wipe"),
     ("doctor/src/device.rs", "device-programs"),
+    ("doctor/src/host.rs", "host-facts"),
     ("doctor/src/read.rs", "host-facts"),
     ("doctor/src/snapshot.rs", "host-facts"),
     ("executor/src/agent.rs", "worker-lines"),
     ("executor/src/crash.rs", "guest-record"),
+    ("executor/src/crash/check.rs", "crash-state"),
     ("executor/src/crash/kernel_log.rs", "kernel-log"),
     ("executor/src/crash/native.rs", "executor-lines"),
+    ("executor/src/crash/tree.rs", "crash-tree"),
     ("executor/src/lib.rs", "executor-lines"),
+    ("executor/src/place.rs", "executor-lines"),
     ("executor/src/worker.rs", "worker-lines"),
     ("filesystems/src/btrfs.rs", "fs-programs"),
     ("filesystems/src/exfat.rs", "fs-programs"),
@@ -135,6 +150,8 @@ const READ_BY: &[(&str, &str)] = &[
     ("plan/src/parse.rs", "experiment"),
     ("plan/src/question.rs", "experiment run-options"),
     ("plan/src/tree.rs", "experiment"),
+    ("process/src/cmd.rs", "device-programs fs-programs"),
+    ("process/src/partner.rs", "executor-lines"),
     ("report/src/sections/answer.rs", "run-shown"),
     ("report/src/sections/appendix.rs", "run-shown"),
     ("runner/src/journal.rs", "run-journal"),
@@ -180,11 +197,17 @@ const OWN_INPUT: &[(&str, &str)] = &[
         "executor/src/age/kept.rs",
         "what it has written itself, into a directory that nobody else may write to",
     ),
+    ("hosts/src/descriptor.rs", "a reason of the own runner, shown with what is hidden as escapes"),
+    ("hosts/src/secret.rs", "a secret that its user alone may write: any bytes"),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("places/src/kernel/digest.rs", "hashes that it has written into the user's cache itself"),
     (
         "places/src/program_tree/cache.rs",
         "what it has written itself, into a directory that root alone may write to",
+    ),
+    (
+        "places/src/program_tree/copyright.rs",
+        "names behind `License:`, of packages whose files are run",
     ),
     ("report/src/identity.rs", "a value of ours, of which free text alone was changed"),
 ];

@@ -17,8 +17,7 @@ pub fn is_answered(question: &str) -> Result<bool> {
     if write!(std::io::stderr(), "{question} [y/N] ").is_err() {
         return Ok(false);
     }
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
+    let answer = context::typed_line()?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 

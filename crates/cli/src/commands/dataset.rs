@@ -104,7 +104,7 @@ fn find_source(what: &Path) -> Result<DatasetSource> {
     }
     if what.extension().is_some_and(|ending| ending == "toml") {
         let file = what.display().to_string();
-        let text = std::fs::read_to_string(what).with_context(|| file.clone())?;
+        let text = context::description_text(what).with_context(|| file.clone())?;
         return Ok(DatasetSource::Described(Box::new(Description::parse(&text, &file)?)));
     }
     let interrupts = context::count_interrupts()?;

@@ -49,7 +49,6 @@ pub(super) fn is_confirmed(what: &str) -> Result<bool> {
     if write!(std::io::stderr(), "Delete {}? [y/N] ", visible::one_line(what)).is_err() {
         return Ok(false);
     }
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
+    let answer = context::typed_line()?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

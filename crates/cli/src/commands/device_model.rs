@@ -58,7 +58,7 @@ fn measured(sheet: &Sheet, rows: &[Row], seed: u64) -> Result<DeviceModel> {
 /// A sheet that is built in, or the user's.
 fn find(model: &str) -> Result<Sheet> {
     if Path::new(model).extension().is_some_and(|end| end == "toml") {
-        let text = std::fs::read_to_string(model).with_context(|| model.to_owned())?;
+        let text = context::description_text(model).with_context(|| model.to_owned())?;
         return Sheet::parse(&text, model).map_err(|error| Usage(error.to_string()).into());
     }
     fsarena_vdisk::builtin(model).map_err(|error| Usage(format!("--model: {error}")).into())

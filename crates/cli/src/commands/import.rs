@@ -5,6 +5,7 @@ use super::{open, show};
 use crate::args::{FilesArgs, Foreign, ImportArgs};
 use crate::context;
 use anyhow::{Context as _, Result};
+use fsarena_bounded::{Bounded, TooLong};
 use fsarena_foreign::import::{Given, Imported, Terms};
 use fsarena_model::run::RunState;
 use fsarena_model::score::TrialScore;
@@ -12,7 +13,6 @@ use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
 use fsarena_verdict::Judge;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// A file above this is none that such a program writes by itself.
@@ -72,12 +72,12 @@ fn given(text: &str) -> Result<Given> {
         refuse!("{text:?}: write LABEL=FILE or FILE");
     }
     let place = || format!("{path}: cannot be read");
-    let file = std::fs::File::open(path).with_context(place)?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(place)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        anyhow::bail!("{path}: is larger than {} MiB, and not read", MOST_BYTES >> 20);
-    }
+    let bytes = match Bounded::open(path, MOST_BYTES).and_then(|mut file| file.whole()) {
+        Err(error) if TooLong::in_error(&error).is_some() => {
+            anyhow::bail!("{path}: is larger than {} MiB, and not read", MOST_BYTES >> 20)
+        }
+        read => read.with_context(place)?,
+    };
     let text = String::from_utf8(bytes).map_err(|error| {
         anyhow::anyhow!("{path}: is no text (byte {})", error.utf8_error().valid_up_to())
     })?;

@@ -98,7 +98,7 @@ fn applications(names: &str) -> Result<Vec<Application>> {
     for word in words(names) {
         let one = if is_file(word) {
             let unread = |error| Usage(format!("--application {word}: {error}; name a file"));
-            let text = std::fs::read_to_string(word).map_err(unread)?;
+            let text = context::description_text(word).map_err(unread)?;
             Application::parse(&text, word).map_err(|error| Usage(error.to_string()))?
         } else {
             let none = || {

@@ -55,6 +55,17 @@ fn unknown_experiment() {
 }
 
 #[test]
+fn an_experiment_without_an_end() {
+    let env = TestEnv::new();
+    let path = env.write("large.toml", "");
+    fs::File::options().write(true).open(&path).unwrap().set_len(64 << 30).unwrap();
+    refused(&env, &[&path], &["large.toml: more than 16 MiB", "name a file"]);
+    std::os::unix::fs::symlink("/dev/zero", env.path("zero.toml")).unwrap();
+    let zero = env.path("zero.toml").display().to_string();
+    refused(&env, &[&zero], &["zero.toml: more than 16 MiB"]);
+}
+
+#[test]
 fn unknown_option_of_a_file_system() {
     let words = ["unknown mkfs option blok_size", "did you mean block_size?"];
     refused_fs("ext4:mkfs.blok_size=4096", "loop:128M", &words);

@@ -6,6 +6,7 @@
 
 use crate::error::StepError;
 use crate::stop::Stop;
+use fsarena_bounded::Bounded;
 use fsarena_devices::kept_image;
 use fsarena_filesystems::Backing;
 use fsarena_model::age::{Age, AgeImage, AgeRecord};
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -161,14 +162,13 @@ impl KeptAge {
             error: format!("{}: {why}", self.description.display()),
             remedy: Some("remove it: the age is then made anew, and kept".to_owned()),
         };
-        let mut text = Vec::new();
-        let read = File::open(&self.description)
-            .and_then(|file| file.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text));
-        match read {
+        let read = Bounded::open(&self.description, MAX_DESCRIPTION_BYTES)
+            .and_then(|mut file| file.whole());
+        let text = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(refused(error.to_string())),
-            Ok(_) => {}
-        }
+            Ok(text) => text,
+        };
         let description: Description = serde_json::from_slice(&text)
             .map_err(|error| refused(format!("it describes no kept image: {error}")))?;
         if description.state != self.state {

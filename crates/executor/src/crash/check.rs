@@ -3,6 +3,7 @@
 
 use super::kernel_log::KernelLog;
 use super::mounting::FileSystemOn;
+use fsarena_bounded::Bounded;
 use fsarena_engine::uring::WholeFileReader;
 use fsarena_metrics::monotonic_ns;
 use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
@@ -10,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -283,12 +284,11 @@ fn read_file(root: BorrowedFd<'_>, of: &mut ObservedFile) {
         Err(error) => return of.errno = Some(error.raw_os_error().unwrap_or(0)),
     };
     of.size_bytes = size_bytes;
-    let mut piece = Vec::with_capacity(PIECE_BYTES);
+    let mut pieces = Bounded::new(&file, PIECE_BYTES as u64);
     of.errno = loop {
-        piece.clear();
-        match (&file).take(PIECE_BYTES as u64).read_to_end(&mut piece) {
-            Ok(0) => break None,
-            Ok(_) => of.contents.take(&piece),
+        match pieces.beginning() {
+            Ok(piece) if piece.is_empty() => break None,
+            Ok(piece) => of.contents.take(&piece),
             Err(error) => break Some(error.raw_os_error().unwrap_or(0)),
         }
     };

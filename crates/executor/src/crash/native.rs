@@ -7,14 +7,18 @@
 use super::check::FileReader;
 use super::{CrashTask, done};
 use crate::place::{PlaceError, enter_own_processes, start_inside};
+use fsarena_bounded::Bounded;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{UnmountFlags, unmount};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+
+/// Bytes of a task, at most.
+const LINE_MOST_BYTES: u64 = 512 << 20;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -54,9 +58,9 @@ pub fn crash_executor_inside() -> Result<(), PlaceError> {
     // Programs that are started do not hold it open.
     fcntl_setfd(&input, FdFlags::CLOEXEC).map_err(io::Error::from)?;
     let socket = UnixStream::from(input);
-    let mut lines = BufReader::new(socket.try_clone()?);
-    let (mut line, mut reader) = (String::new(), None);
-    while lines.read_line(&mut line)? > 0 {
+    let mut lines = Bounded::new(BufReader::new(socket.try_clone()?), LINE_MOST_BYTES);
+    let mut reader = None;
+    while let Some(line) = lines.next_text_line()? {
         let answer = match answer(&line, &mut reader) {
             Ok(record) => NativeAnswer::Done(record),
             Err(error) => NativeAnswer::Failed(error),
@@ -64,7 +68,6 @@ pub fn crash_executor_inside() -> Result<(), PlaceError> {
         let mut text = serde_json::to_string(&answer).map_err(io::Error::from)?;
         text.push('\n');
         (&socket).write_all(text.as_bytes())?;
-        line.clear();
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Every name in a file system: kind, inode, contents, attribute.
 
 use super::check::{DEPTH_MOST, LOST_AND_FOUND};
+use fsarena_bounded::Bounded;
 use fsarena_safety::observation::Observation;
 use fsarena_safety::sequence::op::ATTRIBUTE;
 use fsarena_safety::sequence::tree::{NodeKind, TreeEntry, runs_of};
 use rustix::fs::fgetxattr;
 use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -100,8 +101,7 @@ fn read_entry(place: &Path, path: String) -> TreeEntry {
 
 fn read_file(place: &Path, entry: &mut TreeEntry) -> io::Result<()> {
     let file = File::open(place)?;
-    let mut data = Vec::new();
-    (&file).take(BYTES_MOST).read_to_end(&mut data)?;
+    let data = Bounded::new(&file, BYTES_MOST).beginning()?;
     entry.contents = runs_of(&data);
     let mut text = [0; 64];
     entry.attribute = match fgetxattr(&file, ATTRIBUTE, &mut text) {

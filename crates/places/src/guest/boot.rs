@@ -7,6 +7,7 @@ use super::task::{Record, Task};
 use crate::disk::{Disk, ServeError, serve};
 use crate::open_file::path_of_open;
 use crate::owned_dir::OwnedDir;
+use fsarena_bounded::Bounded;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
 use fsarena_process::private::PrivateListener;
@@ -101,6 +102,14 @@ impl GuestError {
 /// In the last words of a guest that could not have the contents of a disk.
 const NOT_MAPPED: &str = "its contents cannot be mapped";
 
+/// Bytes of a record or of observations, at most: the largest value that a database takes.
+const LEFT_MOST_BYTES: u64 = 512 << 20;
+
+/// What a guest has left in a file; of one that is larger the beginning.
+fn left_in(path: &Path) -> Vec<u8> {
+    Bounded::open(path, LEFT_MOST_BYTES).and_then(|mut file| file.beginning()).unwrap_or_default()
+}
+
 fn tail(console: &str) -> String {
     let lines: Vec<&str> = console.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
@@ -176,7 +185,7 @@ impl<'g> Guest<'g> {
             _ => ran,
         });
         let end = ran.and_then(|ran| self.judge(&dir, &ran)).map(drop);
-        let bytes = fs::read(&path).unwrap_or_default();
+        let bytes = left_in(&path);
         let text = String::from_utf8_lossy(&bytes);
         // The last line may have been cut.
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
@@ -309,7 +318,7 @@ impl<'g> Guest<'g> {
     }
 
     fn judge(&self, dir: &OwnedDir, ran: &Captured) -> Result<TaskRun, GuestError> {
-        let record_bytes = fs::read(dir.path().join(RECORD)).unwrap_or_default();
+        let record_bytes = left_in(&dir.path().join(RECORD));
         let console = format!("{}{}", ran.stdout, ran.stderr);
         let how = match ran.end {
             End::Stopped => return Err(GuestError::Stopped),

@@ -4,6 +4,7 @@
 //! it has mapped are taken along; the root of a guest has nothing else.
 
 use crate::owned_dir::OwnedDir;
+use fsarena_bounded::Bounded;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -130,9 +131,9 @@ pub(crate) fn interpreter_of(path: &Path) -> Result<Option<String>, ProgramError
         if entry[..4] != PT_INTERP.to_le_bytes() {
             continue;
         }
-        let mut name = Vec::new();
         file.seek(SeekFrom::Start(long(&entry, 8))).map_err(file_error(path))?;
-        file.take(long(&entry, 32).min(4096)).read_to_end(&mut name).map_err(file_error(path))?;
+        let most_bytes = long(&entry, 32).min(4096);
+        let name = Bounded::new(file, most_bytes).beginning().map_err(file_error(path))?;
         let name = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
         return Ok(Some(name));
     }

@@ -8,16 +8,17 @@ use super::cache::{BINARY, CONFIG, Cache, FORMAT, IDENTITY, Identity, Kernel};
 use super::config::Configuration;
 use super::digest;
 use super::patches::{self, PatchError};
-use super::source::{Series, Source, SourceError, series_of};
+use super::source::{Series, Source, SourceError, series_of, text_of};
 use super::tools::{Machine, Missing, packages};
 use crate::disk::DISK_PROTOCOL;
 use crate::owned_dir::OwnedDir;
+use fsarena_bounded::Bounded;
 use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, Tool, ended_text};
 use fsarena_process::guarded::Guarded;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -226,12 +227,12 @@ impl Work<'_> {
     fn configure(&self, tree: &Path) -> Result<(), BuildError> {
         self.make(tree, "the default configuration", &["defconfig"])?;
         let path = tree.join(".config");
-        let defaults = fs::read_to_string(&path).map_err(file_error(&path))?;
+        let defaults = text_of(&path).map_err(file_error(&path))?;
         let asked = self.request.configuration;
         let text = format!("{defaults}{}", asked.fragment());
         fs::write(&path, text).map_err(file_error(&path))?;
         self.make(tree, "the configuration", &["olddefconfig"])?;
-        let config = fs::read_to_string(&path).map_err(file_error(&path))?;
+        let config = text_of(&path).map_err(file_error(&path))?;
         let lost = asked.lost(&config);
         if lost.is_empty() { Ok(()) } else { Err(BuildError::Options(lost)) }
     }
@@ -281,7 +282,7 @@ impl Work<'_> {
             End::TooMuchOutput => TOO_MUCH_OUTPUT.to_owned(),
             End::Ended(status) => ended_text(status),
         };
-        let said = why_it_failed(&fs::read_to_string(&path).unwrap_or_default());
+        let said = why_it_failed(&log_of(&path).unwrap_or_default());
         let how = if said.is_empty() { how } else { format!("{how}: {said}") };
         let kept = self.cache.dir().join("build-failed.log");
         let _ = fs::copy(&path, &kept);
@@ -296,7 +297,7 @@ impl Work<'_> {
         let args = ["-o".into(), binary.clone().into(), tree.join("linux").into()];
         self.run("strip", "strip", args.to_vec(), tree)?;
         let release_file = tree.join("include/config/kernel.release");
-        let release = fs::read_to_string(&release_file).map_err(file_error(&release_file))?;
+        let release = text_of(&release_file).map_err(file_error(&release_file))?;
         let identity = Identity {
             format: FORMAT,
             key: made_of.key,
@@ -351,6 +352,15 @@ pub(crate) fn why_it_failed(log: &str) -> String {
     first.or_else(last).unwrap_or_default().trim().to_owned()
 }
 
+/// What the programs of a build have printed; the end is left out where it is very long.
+fn log_of(path: &Path) -> io::Result<String> {
+    let log = Bounded::open(path, LOG_PIECE_MOST_BYTES)?.beginning()?;
+    Ok(String::from_utf8_lossy(&log).into_owned())
+}
+
+/// Bytes of a log that are looked at at a time.
+const LOG_PIECE_MOST_BYTES: u64 = 16 << 20;
+
 /// Counts the files that a log of make names, as it grows.
 struct LogCount {
     file: Option<File>,
@@ -368,8 +378,7 @@ impl LogCount {
 
     /// The new count, where it has grown.
     fn more(&mut self) -> Option<u64> {
-        let mut text = Vec::new();
-        self.file.as_mut()?.read_to_end(&mut text).ok()?;
+        let text = Bounded::new(self.file.as_mut()?, LOG_PIECE_MOST_BYTES).beginning().ok()?;
         let text = String::from_utf8_lossy(&text);
         let kinds = ["  CC ", "  AS ", "  AR ", "  LD ", "  HOSTCC "];
         let of = |line: &&str| kinds.iter().any(|kind| line.starts_with(kind));

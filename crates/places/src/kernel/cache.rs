@@ -1,5 +1,6 @@
 //! Kernels that were built, each in a directory named after what it was made of.
 
+use super::source::text_of;
 use crate::disk::DISK_PROTOCOL;
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
@@ -70,7 +71,7 @@ impl Kernel {
     /// Whether it has this type of file system, by the configuration beside it.
     #[must_use]
     pub fn has_filesystem(&self, fstype: &str) -> bool {
-        let config = fs::read_to_string(self.binary.with_file_name(CONFIG)).unwrap_or_default();
+        let config = text_of(&self.binary.with_file_name(CONFIG)).unwrap_or_default();
         // ext4 serves the older ones where they have no driver of their own.
         let names: &[&str] = match fstype {
             "ext2" => &["CONFIG_EXT2_FS=y", "CONFIG_EXT4_USE_FOR_EXT2=y"],
@@ -200,7 +201,7 @@ impl Cache {
 
     /// A directory that has a kernel and its identity in the form of this version.
     fn entry(&self, dir: &Path) -> Option<Kernel> {
-        let text = fs::read_to_string(dir.join(IDENTITY)).ok()?;
+        let text = text_of(&dir.join(IDENTITY)).ok()?;
         let identity: Identity = serde_json::from_str(&text).ok()?;
         let binary = dir.join(BINARY);
         let named = dir.file_name()? == identity.key.as_str();

@@ -1,6 +1,7 @@
 //! Hashes of sources: SHA-256 of contents, remembered by what stat says, so that a second question
 //! is answered at once.
 
+use super::source::text_of;
 use fsarena_process::private;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -140,7 +141,7 @@ pub fn hex(bytes: &[u8]) -> String {
 type Memory = BTreeMap<String, (String, String)>;
 
 fn remembered(memory: &Path) -> Memory {
-    let text = fs::read_to_string(memory).unwrap_or_default();
+    let text = text_of(memory).unwrap_or_default();
     // What is not readable any more is computed again.
     serde_json::from_str(&text).unwrap_or_default()
 }

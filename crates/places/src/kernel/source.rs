@@ -1,6 +1,8 @@
 //! Where the source of a kernel comes from: a tarball of Debian, another tarball, or a tree.
 
+use fsarena_bounded::Bounded;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where Debian's packages put sources.
@@ -114,7 +116,7 @@ pub enum Series {
 /// # Errors
 /// Where it is no source, or one that no series is for.
 pub fn series_of(tree: &Path) -> Result<(Version, Series), SourceError> {
-    let makefile = fs::read_to_string(tree.join("Makefile")).unwrap_or_default();
+    let makefile = text_of(&tree.join("Makefile")).unwrap_or_default();
     let not_linux = || SourceError::NotLinux(tree.to_owned());
     let version = version_in(&makefile).ok_or_else(not_linux)?;
     for missing in ["arch/um/Makefile", "arch/x86/um/Makefile"] {
@@ -128,6 +130,14 @@ pub fn series_of(tree: &Path) -> Result<(Version, Series), SourceError> {
         _ => return Err(SourceError::Version { path: tree.to_owned(), version }),
     };
     Ok((version, series))
+}
+
+/// Bytes of a text of a source, or of what was built from it, at most: ten times the largest.
+const TEXT_MOST_BYTES: u64 = 16 << 20;
+
+/// A text of a source, or of what was built from it.
+pub(crate) fn text_of(path: &Path) -> io::Result<String> {
+    Bounded::open(path, TEXT_MOST_BYTES)?.whole_text()
 }
 
 /// What the head of the main Makefile states.

@@ -5,10 +5,11 @@ use super::serve::{Served, contents_changed, serve};
 use super::states::{States, write_log};
 use super::wire::ServedFile;
 use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
+use fsarena_bounded::Bounded;
 use fsarena_process::private::PrivateListener;
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::num::NonZeroU64;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
@@ -63,10 +64,7 @@ struct Begun {
 }
 
 fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
-    let mut line = String::new();
-    BufReader::new(parent.take(LINE_MAX_BYTES))
-        .read_line(&mut line)
-        .map_err(NativeError::io("stdin"))?;
+    let line = line_from(parent).map_err(NativeError::io("stdin"))?;
     let told: ServedDisk =
         serde_json::from_str(&line).map_err(|error| NativeError::Told(error.to_string()))?;
     // What cannot be served is refused now.
@@ -81,6 +79,12 @@ fn begin(parent: &UnixStream) -> Result<Begun, NativeError> {
     let file = ServedFile { size_bytes: told.size_bytes, is_cached: told.is_cached() };
     let shared = Arc::new(Mutex::new(Served::new(file, told.is_beside_another)));
     Ok(Begun { shared, told, states, listener })
+}
+
+/// One line; empty where there is none.
+fn line_from(stream: &UnixStream) -> io::Result<String> {
+    let line = Bounded::new(BufReader::new(stream), LINE_MAX_BYTES).next_text_line()?;
+    Ok(line.unwrap_or_default())
 }
 
 /// The file systems that are written to free memory are on this disk: this process must not wait
@@ -127,8 +131,7 @@ fn talk(
     (told, states): (&ServedDisk, Option<&'static States>),
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    let mut line = String::new();
-    BufReader::new(stream.take(LINE_MAX_BYTES)).read_line(&mut line)?;
+    let line = line_from(stream)?;
     let answer = match serde_json::from_str(&line) {
         Ok(Question::Report) => {
             let served = locked(shared).late.take();

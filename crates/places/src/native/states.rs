@@ -6,6 +6,7 @@
 use super::NativeError;
 use crate::crash_check::contents;
 use crate::open_file::path_of_open;
+use fsarena_bounded::Bounded;
 use fsarena_safety::packed::{UnpackError, pack, unpack};
 use fsarena_safety::state::CrashState;
 use fsarena_vdisk::{Discarded, Store, View, WriteLog};
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 const LOG: &str = "log";
 const STATES: &str = "states.json";
+/// Bytes of the list of states, at most.
+const STATES_MOST_BYTES: u64 = 512 << 20;
 
 /// One state, and the power cut in its recovery.
 #[derive(Serialize, Deserialize)]
@@ -97,8 +100,10 @@ impl States {
     pub(super) fn read(dir: &Path, size_bytes: u64) -> Result<Self, NativeError> {
         let log = WriteLog::open(&dir.join(LOG));
         let log = log.map_err(|error| NativeError::Told(error.to_string()))?;
-        let file = File::open(dir.join(STATES)).map_err(NativeError::io("crash states"))?;
-        let entries = serde_json::from_reader(BufReader::new(file));
+        let text = Bounded::open(dir.join(STATES), STATES_MOST_BYTES)
+            .and_then(|mut file| file.whole())
+            .map_err(NativeError::io("crash states"))?;
+        let entries = serde_json::from_slice(&text);
         let entries = entries.map_err(|error| NativeError::Told(error.to_string()))?;
         let base = Store::in_memory(size_bytes, Discarded::Zeros);
         Ok(Self { dir: dir.to_owned(), base, log, entries })

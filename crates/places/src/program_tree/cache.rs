@@ -4,6 +4,7 @@
 
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
+use fsarena_bounded::Bounded;
 use fsarena_process::private;
 use fsarena_process::trust::writers_for_root;
 use rustix::fs::{FlockOperation, flock};
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 const I386: &str = "i386";
 /// What is in the tree, beside it.
 const MANIFEST: &str = "programs.json";
+const MANIFEST_MOST_BYTES: u64 = 16 << 20;
 /// Version of the manifest.
 const FORMAT: u32 = 1;
 /// Digits of the key.
@@ -178,7 +180,8 @@ impl ProgramCache {
     #[must_use]
     pub fn tree(&self) -> Option<InstalledTree> {
         let dir = self.dir.join(I386);
-        let text = fs::read_to_string(dir.join(MANIFEST)).ok()?;
+        let text =
+            Bounded::open(dir.join(MANIFEST), MANIFEST_MOST_BYTES).ok()?.whole_text().ok()?;
         let manifest: Manifest = serde_json::from_str(&text).ok()?;
         (manifest.format == FORMAT && dir.join("usr").is_dir())
             .then_some(InstalledTree { dir, manifest })

@@ -1,14 +1,18 @@
 //! The licences that the copyright file of a Debian package names, where it is one of the
 //! machine-readable form (copyright-format 1.0: fields `License`).
 
-use std::fs;
+use fsarena_bounded::Bounded;
 use std::path::Path;
+
+/// Of a longer file the beginning is read.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Short names of the licences in the copyright file of `package` below `usr`, each once, in their
 /// order; none where the file is free text or not there.
 pub(super) fn licences(usr: &Path, package: &str) -> Vec<String> {
     let path = usr.join("share/doc").join(package).join("copyright");
-    fs::read(path).map(|bytes| named(&String::from_utf8_lossy(&bytes))).unwrap_or_default()
+    let text = Bounded::open(path, MOST_BYTES).and_then(|mut file| file.beginning());
+    text.map(|bytes| named(&String::from_utf8_lossy(&bytes))).unwrap_or_default()
 }
 
 fn named(text: &str) -> Vec<String> {

@@ -3,6 +3,7 @@
 //! the RUN has such a trial is asked of the database.
 
 use crate::journal::SPOOLED;
+use fsarena_bounded::Bounded;
 use fsarena_devices::state_file;
 use fsarena_model::header_rules;
 use fsarena_model::record::TrialRecord;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the form.
@@ -118,9 +119,7 @@ fn text(head: &Head, measured: &Measured) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Why it is none of these, in words.
 pub(super) fn read(file: &File) -> Result<(Head, Measured), String> {
-    let mut bytes = Vec::new();
-    let taken = file.take(MAX_BYTES).read_to_end(&mut bytes);
-    taken.map_err(|error| error.to_string())?;
+    let bytes = Bounded::new(file, MAX_BYTES).whole().map_err(|error| error.to_string())?;
     parse(&bytes)
 }
 

@@ -7,12 +7,15 @@ use crate::commands::loaded::{Identity, LoadedRun};
 use crate::commands::report;
 use crate::context::{self, exit};
 use anyhow::{Context as _, Result, bail};
+use fsarena_bounded::Bounded;
 use fsarena_bundle::{Unpacked, differences, unpack};
 use fsarena_store::{RunId, Store};
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Most bytes of a text that is compared.
+const TEXT_MOST_BYTES: u64 = 512 << 20;
 /// Most differences that are printed.
 const MOST_LINES: usize = 20;
 
@@ -60,8 +63,11 @@ fn only_run(store: &Store) -> Result<RunId> {
 
 /// What differs between the files and what is computed from the records now.
 fn recomputed(loaded: &LoadedRun, dir: &Path) -> Result<Vec<String>> {
-    let read =
-        |name: &str| std::fs::read_to_string(dir.join(name)).with_context(|| name.to_owned());
+    let read = |name: &str| {
+        let text =
+            Bounded::open(dir.join(name), TEXT_MOST_BYTES).and_then(|mut file| file.whole_text());
+        text.with_context(|| name.to_owned())
+    };
     let there = serde_json::from_str(&read(VERDICTS)?).context(VERDICTS)?;
     let here = serde_json::to_value(loaded.verdicts.as_ref().map(fsarena_report::json::verdicts))?;
     let named = |line: String| format!("{VERDICTS}: {line}");

@@ -3,10 +3,11 @@
 //! Ctrl-C closes the standard input of all, which ends their RUNs; a second one kills every ssh.
 //! Where this process is killed the kernel does both.
 
+use fsarena_bounded::Bounded;
 use fsarena_hosts::{Answers, Ending, Host, Ssh};
 use fsarena_process::piped::Piped;
 use std::collections::VecDeque;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufReader};
 use std::process::{ChildStderr, ChildStdout};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -148,9 +149,8 @@ impl Errors {
         let (at_end, end) = mpsc::channel();
         let own = Arc::clone(&kept);
         std::thread::spawn(move || {
-            let mut input = BufReader::new(errors);
-            let mut line = Vec::new();
-            while let Ok(1..) = (&mut input).take(LINE_MAX_BYTES).read_until(b'\n', &mut line) {
+            let mut input = Bounded::new(BufReader::new(errors), LINE_MAX_BYTES);
+            while let Ok(Some(line)) = input.next_line_or_part() {
                 let text = String::from_utf8_lossy(&line).trim_end().to_owned();
                 take_line(&text);
                 let mut kept = own.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,6 @@ impl Errors {
                     kept.pop_front();
                 }
                 kept.push_back(text);
-                line.clear();
             }
             // Nobody waits any more where it came too late.
             let _ = at_end.send(());

@@ -70,7 +70,7 @@ pub(super) fn overrides(
 /// The texts of the fio job files that `--workload` names.
 fn fio_files(overrides: &Overrides) -> Result<Vec<(String, String)>> {
     let read = |name: &str| {
-        let text = std::fs::read_to_string(name)
+        let text = context::description_text(name)
             .map_err(|error| Usage(format!("--workload {name}: {error}")))?;
         Ok((name.to_owned(), text))
     };
@@ -163,11 +163,11 @@ pub(in crate::commands) fn read_experiment(name: &str) -> Result<Experiment> {
             "unknown experiment \"{name}\"; built in are {known}; a file of your own ends in .toml"
         );
     }
-    let text = std::fs::read_to_string(name).map_err(|error| {
+    let text = context::description_text(name).map_err(|error| {
         let known = fsarena_plan::builtin::experiment_names().join(", ");
         Usage(format!("{name}: {error}; name a file that is there, or one of {known}"))
     })?;
-    let read = |path: &Path| std::fs::read_to_string(path);
+    let read = |path: &Path| context::description_text(path);
     let outside = Outside { read: &read, survey: &survey };
     Ok(fsarena_plan::parse_from(&text, name, &outside)?)
 }
