@@ -50,6 +50,14 @@ impl Ssh {
         &self.words[0]
     }
 
+    /// The same with the program at this path, where it was found: what is started is not looked
+    /// for again.
+    #[must_use]
+    pub fn at(mut self, path: String) -> Self {
+        self.words[0] = path;
+        self
+    }
+
     /// Program and arguments that do `words` on `host`. Each of them is one word there, whatever is
     /// in it; the first is a program, and takes the place of the login shell.
     ///
@@ -86,6 +94,8 @@ mod tests {
         assert!(words.contains(&"BatchMode=yes".to_owned()));
         assert_eq!(words[words.len() - 2..], ["ann@a", r"exec fsarena run 'it'\''s.toml'"]);
         assert_eq!(Ssh::parse("ssh").unwrap().command_line(&host, &["true"])[0], "ssh");
+        let found = ssh.at("/usr/bin/ssh".to_owned());
+        assert_eq!(found.command_line(&host, &["true"])[..2], ["/usr/bin/ssh", "-F"]);
     }
 
     #[test]

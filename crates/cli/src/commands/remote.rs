@@ -21,18 +21,27 @@ pub(super) fn hosts(named: &str) -> Result<HostList> {
     Ok(HostList::from_option("--hosts", named).map_err(|error| Usage(error.to_string()))?)
 }
 
-/// The ssh of `--ssh`, which is there: a name without a path is looked for as other programs are.
+/// The ssh of `--ssh` by its whole path: a name without one is looked for as other programs are,
+/// once. Whether root may run what was written with its path is asked by who calls this.
 ///
 /// # Errors
 /// When it is no command, or not there.
 pub(super) fn ssh(text: &str) -> Result<Ssh> {
     let ssh = Ssh::parse(text).map_err(|error| Usage(format!("--ssh: {error}")))?;
     let program = ssh.program();
-    if !program.contains('/') && cmd::find(program).is_none() {
+    let path = if program.contains('/') {
+        std::path::absolute(program)?
+    } else if let Some(found) = cmd::find(program) {
+        found.path
+    } else {
         let why = cmd::why_missing(program);
         refuse!("--ssh {program}: {why}; name an ssh with its path, or install openssh-client");
-    }
-    Ok(ssh)
+    };
+    let Some(path) = path.to_str() else {
+        refuse!("--ssh {program}: {} is no text; name an ssh with another path", path.display());
+    };
+    let path = path.to_owned();
+    Ok(ssh.at(path))
 }
 
 /// Refuses what cannot be a program on another host.

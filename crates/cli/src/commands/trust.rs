@@ -90,6 +90,23 @@ pub fn check_guest_kernel(kernel: &Path) -> Result<()> {
     }
 }
 
+/// The ssh of a fleet, which needs no root and has no `--trust`.
+///
+/// # Errors
+/// Says who may change it.
+pub fn check_ssh_of_fleet(ssh: &Path) -> Result<()> {
+    match writers_for_root(ssh).first() {
+        Some(found) if ssh.exists() => refuse!(
+            "--ssh {}: it would be run as root, and {} {}; run this without root, which a fleet \
+             does not need, or chown it to root",
+            ssh.display(),
+            found.place.display(),
+            found.writer
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn refusal(program: &Path, first: &Untrusted, words: Option<&BTreeSet<String>>) -> String {
     let shown = program.display();
     let what = format!(

@@ -227,3 +227,39 @@ fn commands_of_filesystems_and_kernels_that_others_may_write() {
     assert!(!mark.exists());
     assert_nothing_left(&env);
 }
+
+/// An ssh is a program as others are, found once and started by where it was found.
+#[test]
+fn root_runs_no_ssh_that_others_may_write() {
+    let env = TestEnv::new();
+    if !is_root() {
+        println!("not run: what belongs to others matters to root alone");
+        return;
+    }
+    let (ssh, mark) = strange_program(&env, "ssh");
+    let ssh = ssh.display().to_string();
+    let target = env.make_dir("target");
+    let run = ["run", "--dry-run", "--on", &target, "--hosts", "host.invalid"];
+    let fleet = ["fleet", "run", "--dry-run", "--hosts", "host.invalid"];
+    for (words, code) in [(&run[..], 2), (&fleet[..], 1)] {
+        let mut command = env.command(words);
+        command.env("PATH", format!("{}:/usr/bin:/bin", env.path("bin").display()));
+        let ran = env.finish(command);
+        assert!(!mark.exists(), "the first in PATH was run: {words:?}");
+        // The next one, which is root's, where there is one.
+        if fsarena_process::cmd::find("ssh").is_some() {
+            ran.code(code).says(&["host.invalid"]);
+        } else {
+            ran.code(2).says(&["ssh is not run as root", "belongs to user 65533"]);
+        }
+    }
+    let ran = env.run(&[&fleet[..], &["--ssh", &ssh]].concat());
+    ran.refused(2, &[&format!("--ssh {ssh}: "), "belongs to user 65533", "run this without root"]);
+    let by_name = [&run[..], &["--ssh", &ssh]].concat();
+    refused_by_owner(env.run(&by_name), &ssh);
+    assert!(!mark.exists());
+    let trust = format!("{ssh}={STRANGER}");
+    env.run(&[&by_name[..], &["--trust", &trust]].concat()).code(2).says(&["host.invalid"]);
+    assert!(mark.exists(), "the user said that it is trusted");
+    assert_nothing_left(&env);
+}

@@ -1,12 +1,13 @@
 //! What is to be carried out on the hosts, read and checked before the first of them is asked.
 
 use crate::args::{Cli, Command, FleetRunArgs, RunArgs};
-use crate::commands::remote;
 use crate::commands::run::read_experiment;
+use crate::commands::{remote, trust};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use clap::Parser as _;
 use fsarena_hosts::{HostList, Ssh};
+use std::path::Path;
 
 /// A fleet and its task.
 pub(super) struct Request {
@@ -25,6 +26,7 @@ impl Request {
     /// Reads arguments, hosts and experiment.
     pub(super) fn read(args: &FleetRunArgs) -> Result<Self> {
         let (hosts, ssh) = (remote::hosts(&args.hosts)?, remote::ssh(&args.ssh)?);
+        trust::check_ssh_of_fleet(Path::new(ssh.program()))?;
         let program = args.remote_program.clone();
         remote::check_program(&program)?;
         let run = run_options(args)?;

@@ -9,6 +9,7 @@ use crate::commands::trust::{self, TrustConsent};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_devices::vet::{self, WipeConsent};
+use fsarena_hosts::Ssh;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
@@ -34,15 +35,17 @@ impl Consents {
 }
 
 /// Refuses programs that root would run and that somebody else may change: those that are written
-/// out in commands, and the guest kernels of `plan`; `files` are those that are no built ones.
+/// out in commands, the guest kernels of `plan`, of which `files` are those that are no built ones,
+/// and the ssh to hosts.
 pub(super) fn vet_programs(
     plan: &RunPlan,
     user: Option<UserIds>,
-    files: Vec<PathBuf>,
+    (files, ssh): (Vec<PathBuf>, Option<&Ssh>),
     consents: &[TrustConsent],
 ) -> Result<()> {
     let mut all = programs::written_out(plan, user);
     all.extend(files);
+    all.extend(ssh.map(|ssh| PathBuf::from(ssh.program())));
     for contender in &plan.contenders {
         if let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device {
             all.extend(context::kernels()?.called(kernel).map(|found| found.binary));

@@ -70,6 +70,21 @@ pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
     args.hosts.as_deref().map(remote::hosts).transpose()
 }
 
+/// The ssh to them, where there are any. [`vet_programs`](super::consent::vet_programs) is to see
+/// its program before it is started.
+///
+/// # Errors
+/// When it is not there, or named without hosts.
+pub(super) fn ssh(args: &RunArgs) -> Result<Option<Ssh>> {
+    if args.hosts.is_none() {
+        if args.ssh.is_some() || args.remote_program.is_some() {
+            refuse!("--ssh and --remote-program are for --hosts; add it");
+        }
+        return Ok(None);
+    }
+    remote::ssh(args.ssh.as_deref().unwrap_or(SSH)).map(Some)
+}
+
 /// Adds the level of the ranks where it is not said: one for each host.
 ///
 /// # Errors
@@ -134,13 +149,11 @@ pub(super) fn check_numbers(
 pub(super) fn of_run(
     args: &RunArgs,
     hosts: Option<&HostList>,
+    ssh: Option<&Ssh>,
     plan: &RunPlan,
     database: &Path,
 ) -> Result<RankHosts> {
-    let Some(hosts) = hosts else {
-        if args.ssh.is_some() || args.remote_program.is_some() {
-            refuse!("--ssh and --remote-program are for --hosts; add it");
-        }
+    let Some((hosts, ssh)) = hosts.zip(ssh) else {
         check_cold_clients(args, plan)?;
         return match &args.rendezvous {
             Some(at) => of_allocation(args, (at, fsarena_plan::most_ranks(plan)), plan, database),
@@ -148,12 +161,10 @@ pub(super) fn of_run(
         };
     };
     check_directories("--hosts", plan)?;
-    let ssh = remote::ssh(args.ssh.as_deref().unwrap_or(SSH))?;
     let program = args.remote_program.as_deref().unwrap_or(PROGRAM);
     remote::check_program(program)?;
     let hosts = hosts.as_slice();
     let answers: Vec<Result<HostHello, String>> = std::thread::scope(|scope| {
-        let ssh = &ssh;
         let ask = |host| scope.spawn(move || hello(ssh, host, program));
         let asked: Vec<_> = hosts.iter().map(ask).collect();
         let failed = || Err("the question to a host could not be asked".to_owned());
@@ -169,7 +180,7 @@ pub(super) fn of_run(
         refuse!("--hosts: {}", refused.join("\n"));
     }
     let mount = args.client_mount.as_deref();
-    let hosts: Vec<_> = hosts.iter().map(|host| rank_host(&ssh, host, (program, mount))).collect();
+    let hosts: Vec<_> = hosts.iter().map(|host| rank_host(ssh, host, (program, mount))).collect();
     if mount.is_some() {
         for dir in directories(plan) {
             check_mount_point(dir)?;
@@ -264,6 +275,7 @@ fn check_directories(option: &str, plan: &RunPlan) -> Result<()> {
 /// When they are not named, or are others.
 pub(super) fn of_stored(
     args: &RunArgs,
+    ssh: Option<&Ssh>,
     rest: &RunPlan,
     place: &RunPlace,
     database: &Path,
@@ -281,7 +293,7 @@ pub(super) fn of_stored(
     let hosts = match (&args.rendezvous, u32::try_from(stored.len())) {
         (Some(at), Ok(size)) if size > 0 => of_allocation(args, (at, size), rest, database)?,
         (Some(_), _) => refuse!("--rendezvous: the RUN has its ranks on this host; leave it out"),
-        (None, _) => of_run(args, list(args)?.as_ref(), rest, database)?,
+        (None, _) => of_run(args, list(args)?.as_ref(), ssh, rest, database)?,
     };
     if hosts.names() == stored {
         return Ok(hosts);

@@ -79,7 +79,8 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     let user = args.user.as_deref().map(options::user_ids).transpose()?;
     options::check_cpus(&args.cpus)?;
     // Before anything that the experiment file names is run or installed.
-    consent::vet_programs(&plan, user, files, &consents.trust)?;
+    let ssh = hosts::ssh(args)?;
+    consent::vet_programs(&plan, user, (files, ssh.as_ref()), &consents.trust)?;
     consent::confirm_commands(args, &plan, user)?;
     let devices = consent::vet_devices(&plan, &consents.wipe, ours, false)?;
     let packages = tools::drop_or_install(args, &mut plan, &kernels)?;
@@ -96,7 +97,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
         check_runnable(&plan, ours)?;
     }
     check_database(&database)?;
-    let hosts = hosts::of_run(args, named_hosts.as_ref(), &plan, &database)?;
+    let hosts = hosts::of_run(args, named_hosts.as_ref(), ssh.as_ref(), &plan, &database)?;
     Ok(Checked {
         experiment,
         overrides,

@@ -49,7 +49,8 @@ pub(super) fn run(
     let user = header.place.as_ref().and_then(|place| place.user);
     let kernels = header.place.as_ref().map_or(&[][..], |place| place.kernel_files.as_slice());
     let kernel_paths = kernels.iter().map(|file| file.path.clone()).collect();
-    consent::vet_programs(&rest, user, kernel_paths, &consents.trust)?;
+    let ssh = hosts::ssh(args)?;
+    consent::vet_programs(&rest, user, (kernel_paths, ssh.as_ref()), &consents.trust)?;
     let run_name = format!("RUN {run}");
     consent::confirm_stored(args, StoredCommands { run: &run_name, rest: &rest, user, kernels })?;
     check_levels(&rest, &crashes)?;
@@ -64,7 +65,7 @@ pub(super) fn run(
         age_image_dir: place.age_image_dir.as_deref(),
     };
     consent::vet_devices(&rest, &consents.wipe, ours, true)?;
-    let hosts = hosts::of_stored(args, &rest, place, &database)?;
+    let hosts = hosts::of_stored(args, ssh.as_ref(), &rest, place, &database)?;
     let left = rest.schedule.len();
     let crash_runs = match crashes.slots.len() {
         0 => String::new(),
