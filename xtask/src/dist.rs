@@ -76,7 +76,7 @@ fn package(root: &Path, dist: &Path) -> Result<PathBuf> {
 /// One on the PATH, or one of our own in `target/tools`, which is built where it is missing.
 fn cargo_deb(root: &Path) -> Result<PathBuf> {
     if let Some(found) = fsarena_process::cmd::find("cargo-deb") {
-        return Ok(found.path);
+        return Ok(found.path().to_owned());
     }
     let tools = root.join("target/tools");
     let own = tools.join("bin/cargo-deb");

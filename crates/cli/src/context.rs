@@ -12,6 +12,7 @@ use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_places::program_tree::ProgramCache;
 use fsarena_process::owner::create_dirs;
+use fsarena_process::program::TrustedProgram;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
@@ -157,10 +158,10 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// This binary, for executors and workers. The link follows the running program even where the
-/// file was replaced by a new build meanwhile.
-pub fn program() -> PathBuf {
-    PathBuf::from("/proc/self/exe")
+/// This binary, for executors and workers, even where its file was replaced by a new build
+/// meanwhile.
+pub fn program() -> TrustedProgram {
+    TrustedProgram::own()
 }
 
 /// Columns where output is no terminal and `COLUMNS` says nothing.

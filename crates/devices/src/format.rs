@@ -11,10 +11,11 @@ use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd::{self, Conditions, Ran};
 use fsarena_process::limits::Limits;
+use fsarena_process::program::TrustedProgram;
 use rustix::fs::{Mode, OFlags, open};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -112,7 +113,8 @@ impl Formatted {
             ));
         }
         if let Some(command) = destroy {
-            cmd::shell(command, COMMAND_LIMIT)?;
+            let command = TrustedProgram::confirmed(command);
+            cmd::run_with(&command, &cmd::NO_ARGS, &Conditions::of_writer(COMMAND_LIMIT))?;
         }
         self.destroyed.store(true, Ordering::Relaxed);
         for part in self.target.parts() {
@@ -241,11 +243,13 @@ fn fits(target: &TargetSpec, driver: &dyn FileSystem) -> Result<(), TargetError>
 fn run_tool(driver: &dyn FileSystem, program: &str, args: &[String]) -> Result<Ran, TargetError> {
     // The shell of a `create` command, which may write whatever image it likes.
     let (tool, limits) = if program.starts_with('/') {
-        (PathBuf::from(program), Limits::of_writer())
+        let tool = TrustedProgram::at(Path::new(program))
+            .map_err(|error| TargetError::io("start", Path::new(program), error.into_io()))?;
+        (tool, Limits::of_writer())
     } else {
         let package = || driver.tools().into_iter().find(|need| need.program == program)?.package;
         let missing = || FsError::MissingTool { program: program.to_owned(), package: package() };
-        (cmd::find(program).ok_or_else(missing)?.path, Limits::of_tool())
+        (cmd::find(program).ok_or_else(missing)?, Limits::of_tool())
     };
     let conditions =
         Conditions { env: driver.mkfs_env(), limits, ..Conditions::within(COMMAND_LIMIT) };

@@ -17,8 +17,9 @@ use crate::reopen;
 use crate::settle::nanos;
 use fsarena_filesystems::{FsError, MountPlan, external};
 use fsarena_model::spec::TargetSpec;
-use fsarena_process::cmd::{self, Conditions};
+use fsarena_process::cmd::{self, CmdError, Conditions, Ran};
 use fsarena_process::limits::Limits;
+use fsarena_process::program::TrustedProgram;
 use rustix::mount::{UnmountFlags, unmount};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -103,7 +104,9 @@ impl Mounted {
             Unmount::Nothing => return Ok(0),
             Unmount::Kernel { daemon_device } => (umount(&self.path)?, daemon_device.clone()),
             Unmount::Command { command, daemon_device } => {
-                let ran = cmd::shell(command, COMMAND_LIMIT)?;
+                let program = TrustedProgram::confirmed(command);
+                let conditions = Conditions::of_writer(COMMAND_LIMIT);
+                let ran = cmd::run_with(&program, &cmd::NO_ARGS, &conditions)?;
                 if mounted_at(&self.path)?.is_some() {
                     return Err(TargetError::state(
                         &self.path,
@@ -164,7 +167,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
         MountPlan::Commands { mount, unmount, .. } => {
             let command = external::fill_mount_point(mount, &mnt);
             // A daemon that it leaves behind is what is measured.
-            if let Err(error) = cmd::shell_with(&command, Limits::NONE, COMMAND_LIMIT) {
+            if let Err(error) = mount_shell(&command) {
                 // It may have got half way.
                 let _ = unmount_quietly(&mnt, before);
                 return Err(error.into());
@@ -202,6 +205,12 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
     Ok(mounted)
 }
 
+/// Runs a command that mounts; what it leaves behind is measured and has no limits.
+fn mount_shell(command: &str) -> Result<Ran, CmdError> {
+    let conditions = Conditions { limits: Limits::NONE, ..Conditions::within(COMMAND_LIMIT) };
+    cmd::run_with(&TrustedProgram::confirmed(command), &cmd::NO_ARGS, &conditions)
+}
+
 /// Mounts by a shell command at `mnt`, which may be anywhere: only for who has mounts of its own,
 /// from which whatever is mounted there is taken away first. `{mnt}` in the command is the mount
 /// point. A daemon that it leaves behind lives on.
@@ -215,7 +224,7 @@ pub fn mount_by_command(command: &str, mnt: &Path) -> Result<Mounted, TargetErro
     }
     let start = Instant::now();
     let command = command.replace("{mnt}", &cmd::quoted(&mnt.to_string_lossy()));
-    if let Err(error) = cmd::shell_with(&command, Limits::NONE, COMMAND_LIMIT) {
+    if let Err(error) = mount_shell(&command) {
         let _ = unmount_quietly(mnt, None);
         return Err(error.into());
     }
@@ -275,9 +284,9 @@ fn kernel_mount(
     args.extend([OsStr::new("--"), OsStr::new(source), mnt.as_os_str()]);
     // mount(8) allocates next to nothing, and what it says of memory is the kernel's word.
     let conditions = Conditions { limits: Limits::NONE, ..Conditions::within(COMMAND_LIMIT) };
-    match cmd::run_with(&tool.path, &args, &conditions) {
+    match cmd::run_with(&tool, &args, &conditions) {
         Ok(_) => Ok(()),
-        Err(cmd::CmdError::Failed { last_lines, .. }) => Err(TargetError::Mount {
+        Err(CmdError::Failed { last_lines, .. }) => Err(TargetError::Mount {
             fstype: fstype.to_owned(),
             source_path: PathBuf::from(source),
             problem: explain::refusal(fstype, source, options, &last_lines),

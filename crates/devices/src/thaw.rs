@@ -7,6 +7,7 @@
 
 use crate::TargetError;
 use fsarena_process::cmd::{self, CmdError};
+use fsarena_process::program::TrustedProgram;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -42,9 +43,10 @@ const NOT_FROZEN: &str = "Invalid argument";
 /// # Errors
 /// When the device does not answer, or what the kernel has on it cannot be mounted to be thawed.
 pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
-    let read = [OsStr::new("-c"), OsStr::new(READ), OsStr::new("sh"), device.as_os_str()];
+    let read = TrustedProgram::confirmed(READ);
+    let named = [OsStr::new("sh"), device.as_os_str()];
     // That it cannot be read is an answer too.
-    if let Err(CmdError::TimedOut { .. }) = cmd::run(Path::new(SHELL), &read, READ_LIMIT) {
+    if let Err(CmdError::TimedOut { .. }) = cmd::run(&read, &named, READ_LIMIT) {
         return Err(silent(device));
     }
     let unshare = cmd::find("unshare").ok_or_else(|| {
@@ -58,7 +60,7 @@ pub(crate) fn thaw(device: &Path) -> Result<bool, TargetError> {
         let words = ["--mount", "--propagation", "private", SHELL, "-c", THAW, "sh"];
         let mut args: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
         args.extend([device.as_os_str(), OsStr::new(&fstype)]);
-        match cmd::run(&unshare.path, &args, THAW_LIMIT) {
+        match cmd::run(&unshare, &args, THAW_LIMIT) {
             Ok(_) => return Ok(true),
             Err(CmdError::Failed { code: Some(NOT_MOUNTED), .. }) => {}
             Err(CmdError::Failed { last_lines, .. }) if last_lines.contains(NOT_FROZEN) => {

@@ -11,6 +11,7 @@ use fsarena_devices::inventory::DeviceKind;
 use fsarena_model::host::Weight;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
+use fsarena_process::program::TrustedProgram;
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -366,11 +367,11 @@ pub(crate) fn wear(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
             .command("sudo apt-get install smartmontools"));
     };
     let device = layer.place();
-    let smartctl = tool.path.to_string_lossy();
+    let smartctl = tool.path().to_string_lossy();
     // A disk that sleeps is not woken up.
-    let arguments =
-        ["-c", IGNORE_EXIT_CODE, "sh", &smartctl, "--json", "--all", "--nocheck=standby", &device];
-    let result = match cmd::run(Path::new("/bin/sh"), &arguments, SMARTCTL_LIMIT) {
+    let arguments = ["sh", &smartctl, "--json", "--all", "--nocheck=standby", &device];
+    let shell = TrustedProgram::confirmed(IGNORE_EXIT_CODE);
+    let result = match cmd::run(&shell, &arguments, SMARTCTL_LIMIT) {
         Ok(ran) => judge_smart_report(&ran.stdout),
         Err(error) => CheckResult::unknown(error.to_string()),
     };

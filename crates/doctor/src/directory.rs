@@ -285,6 +285,6 @@ fn unwritten_groups(
     let layer =
         snapshot.layers.iter().find(|layer| Some(&layer.device.name) == dir.device.as_ref());
     let device = layer.ok_or("the device of the file system is not known")?.place();
-    let ran = cmd::run(&tool.path, &[&device], COUNT_LIMIT).map_err(|error| error.to_string())?;
+    let ran = cmd::run(&tool, &[&device], COUNT_LIMIT).map_err(|error| error.to_string())?;
     (lazy.count_groups)(&ran.stdout)
 }

@@ -22,9 +22,9 @@ use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
 use fsarena_model::sample::{Counters, SamplerCost, Series};
 use fsarena_model::work::{LINE_MOST_BYTES, WorkerSays};
+use fsarena_process::program::TrustedProgram;
 use rustix::fs::{Access, access};
 use std::io::{self, BufRead, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Until a directory that the runner has made is seen by another client.
@@ -41,7 +41,7 @@ const SAMPLED: [&str; 4] = ["net.", "cpu.", "mem.dirty", "mem.writeback"];
 ///
 /// # Errors
 /// When the inner process cannot be started, or standard input or output fails.
-pub fn agent_outside(program: &Path) -> Result<(), PlaceError> {
+pub fn agent_outside(program: &TrustedProgram) -> Result<(), PlaceError> {
     let own_pid = std::process::id().to_string();
     match in_own_namespaces(program, &["agent", "--inside", &own_pid])? {
         Some(_) => Ok(()),

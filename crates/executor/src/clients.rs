@@ -40,7 +40,8 @@ impl<'a> Clients<'a> {
         let mut clients = Self::default();
         for host in hosts {
             let Some(agent) = &host.agent else { continue };
-            let process = ReadyWorker::spawn(&mut command_of(&agent.argv), stop);
+            let process = command_of(&agent.argv)
+                .and_then(|mut command| ReadyWorker::spawn(&mut command, stop));
             let process = process.map_err(|failure| of_host(host, failure))?;
             let mut process = process.within(Some(AnswerLimits::of_host(host)));
             process.say(&spec_of(agent.mount.as_deref(), root, sample_period_ns));

@@ -25,6 +25,7 @@ use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::{
     JobTask, Op, Phase, Task, VerifyReport, WorkerReport, WorkerSays, WorkerSpec,
 };
+use fsarena_process::program::TrustedProgram;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -32,7 +33,7 @@ use std::time::SystemTime;
 pub(crate) struct Trial<'a> {
     pub(crate) spec: &'a TrialSpec,
     /// This binary, for workers.
-    pub(crate) program: &'a Path,
+    pub(crate) program: &'a TrustedProgram,
     /// A procfs in which kernel threads are seen.
     pub(crate) host_proc: &'a Path,
     pub(crate) stop: &'a Stop,
@@ -113,6 +114,7 @@ impl Trial<'_> {
             handicap_ns: 0,
             newer_than_unix_ns: 0,
             flush_device: self.fs.device_to_flush(),
+            trust: self.spec.trust.clone(),
         }
     }
 

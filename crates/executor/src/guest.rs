@@ -9,6 +9,7 @@ use fsarena_devices::{TargetError, cache, claim, queue, sysctl};
 use fsarena_model::factor;
 use fsarena_model::record::{PhaseRecord, TimeBase, TrialPlace, Window};
 use fsarena_model::spec::TrialSpec;
+use fsarena_process::program::TrustedProgram;
 use std::fs;
 use std::path::Path;
 
@@ -29,7 +30,9 @@ pub fn run_guest_trial(spec_text: &str, program: &Path) -> Result<String, String
     let made = fs::create_dir_all(spec.scratch_dir.join("mnt"));
     made.map_err(|error| format!("{SCRATCH_DIR}: {error}"))?;
     tune(&mut spec).map_err(|error| error.to_string())?;
-    let mut record = run_trial(&spec, (program, Path::new("/proc")), &Stop::default(), &mut |_| {});
+    let program = TrustedProgram::at(program).map_err(|error| error.to_string())?;
+    let own = (&program, Path::new("/proc"));
+    let mut record = run_trial(&spec, own, &Stop::default(), &mut |_| {});
     record.time_base = TimeBase::Virtual;
     record.place = TrialPlace::Virtual;
     record.phases.iter_mut().for_each(without_processor);

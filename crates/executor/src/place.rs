@@ -14,11 +14,14 @@ use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
 use fsarena_model::work::LINE_MOST_BYTES;
 use fsarena_process::child;
+use fsarena_process::command::ProgramCommand;
+use fsarena_process::program::TrustedProgram;
+use fsarena_process::trust;
 use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 const MOUNTS: &str = "mount namespace";
@@ -75,7 +78,10 @@ fn in_place(what: &'static str) -> impl Fn(io::Error) -> PlaceError {
 ///
 /// # Errors
 /// When the inner process cannot be started.
-pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<Outside, PlaceError> {
+pub fn executor_outside(
+    program: &TrustedProgram,
+    parent: Option<u32>,
+) -> Result<Outside, PlaceError> {
     if let Some(parent) = parent {
         child::death_signal(parent).map_err(in_place("death signal"))?;
     }
@@ -87,17 +93,21 @@ pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<Outside, 
 
 /// Makes namespaces, runs this program with arguments as the first process in them, and waits for
 /// its end.
-pub(crate) fn start_inside(program: &Path, arguments: &[&str]) -> Result<ExitStatus, PlaceError> {
+pub(crate) fn start_inside(
+    program: &TrustedProgram,
+    arguments: &[&str],
+) -> Result<ExitStatus, PlaceError> {
     child::enter_private_mounts().map_err(in_place(MOUNTS))?;
     child::unshare_pids().map_err(in_place("process namespace"))?;
-    let start = |source| PlaceError::Start { program: program.display().to_string(), source };
-    let mut inner = Command::new(program).args(arguments).spawn().map_err(start)?;
+    let start =
+        |source| PlaceError::Start { program: program.path().display().to_string(), source };
+    let mut inner = ProgramCommand::new(program).args(arguments).spawn().map_err(start)?;
     Ok(inner.wait()?)
 }
 
 /// As [`start_inside`]; nothing has been started where such namespaces are not to be had.
 pub(crate) fn in_own_namespaces(
-    program: &Path,
+    program: &TrustedProgram,
     arguments: &[&str],
 ) -> Result<Option<ExitStatus>, PlaceError> {
     match start_inside(program, arguments) {
@@ -154,7 +164,7 @@ fn refused(spec: &TrialSpec) -> TrialRecord {
 /// # Errors
 /// When standard input or output fails, or the process cannot be prepared.
 pub fn executor_inside(
-    program: &Path,
+    program: &TrustedProgram,
     parent: Option<u32>,
     namespaces: Namespaces,
 ) -> Result<(), PlaceError> {
@@ -180,6 +190,7 @@ pub fn executor_inside(
             return Ok(());
         }
     };
+    trust::accept(&spec.trust);
     if mounts_would_stay(namespaces, &spec.target) {
         say(&ExecutorSays::Record(Box::new(refused(&spec))));
         return Ok(());

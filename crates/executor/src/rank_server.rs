@@ -10,11 +10,11 @@ use crate::context::unix_ns;
 use crate::worker::local_command;
 use fsarena_metrics::{Roots, host, monotonic_ns};
 use fsarena_model::work::{HostHello, LINE_MOST_BYTES, WorkerSays};
+use fsarena_process::program::TrustedProgram;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 const PIECE_BYTES: usize = 64 << 10;
@@ -23,7 +23,11 @@ const PIECE_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// When the worker cannot be started, or one of the pipes fails.
-pub fn serve_rank(program: &Path, input: BorrowedFd<'_>, mut output: impl Write) -> io::Result<()> {
+pub fn serve_rank(
+    program: &TrustedProgram,
+    input: BorrowedFd<'_>,
+    mut output: impl Write,
+) -> io::Result<()> {
     say(&mut output, &WorkerSays::Host(host_hello()))?;
     let spawned = local_command(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut worker = Worker(spawned?);

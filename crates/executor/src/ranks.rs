@@ -14,12 +14,12 @@ use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
 use fsarena_model::split::piece;
 use fsarena_model::work::{CounterFile, HostHello, WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_process::command::ProgramCommand;
+use fsarena_process::program::TrustedProgram;
 use rustix::event::poll;
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use std::cell::LazyCell;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 /// In a failure of a rank here.
@@ -72,7 +72,7 @@ impl<'a> Ranks<'a> {
     /// # Errors
     /// When one cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
     pub(crate) fn start(
-        program: &Path,
+        program: &TrustedProgram,
         spec: &WorkerSpec,
         (count, hosts, clients): (u32, &[RankHost], &Clients<'_>),
         stop: &'a Stop,
@@ -85,8 +85,9 @@ impl<'a> Ranks<'a> {
         let mut ranks = Self { ranks: Vec::with_capacity(count as usize), reports: vec![] };
         for number in 0..count {
             let host = host_of(number, count, hosts);
-            let worker = ReadyWorker::spawn(&mut command(program, host), stop);
             let name = host.map_or(THIS_HOST, |host| host.name.as_str());
+            let worker = command(program, host)
+                .and_then(|mut command| ReadyWorker::spawn(&mut command, stop));
             let worker = worker.map_err(|failure| of_rank(number, name, failure))?;
             let worker = worker.within(host.map(AnswerLimits::of_host));
             let elsewhere = host.map(|host| Elsewhere {
@@ -424,8 +425,11 @@ fn host_of(number: u32, count: u32, hosts: &[RankHost]) -> Option<&RankHost> {
     (0..all).rev().find(|&host| first(host) <= number.into()).map(|host| &hosts[host as usize])
 }
 
-fn command(program: &Path, host: Option<&RankHost>) -> Command {
-    host.map_or_else(|| local_command(program), |host| command_of(&host.argv))
+fn command(
+    program: &TrustedProgram,
+    host: Option<&RankHost>,
+) -> Result<ProgramCommand, WorkerFailure> {
+    host.map_or_else(|| Ok(local_command(program)), |host| command_of(&host.argv))
 }
 
 #[cfg(test)]

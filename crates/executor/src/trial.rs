@@ -24,6 +24,7 @@ use fsarena_model::contender::Cache;
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
 use fsarena_model::work::{Phase, Task, WorkerSays};
+use fsarena_process::program::TrustedProgram;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -38,7 +39,7 @@ const CHILL_PAUSE: Duration = Duration::from_millis(20);
 /// procfs in which kernel threads are seen; `say` hears each step as it begins.
 pub fn run_trial(
     spec: &TrialSpec,
-    (program, host_proc): (&Path, &Path),
+    (program, host_proc): (&TrustedProgram, &Path),
     stop: &Stop,
     say: &mut dyn FnMut(&ExecutorSays),
 ) -> TrialRecord {

@@ -9,12 +9,14 @@ use fsarena_bounded::{Bounded, TooLong};
 use fsarena_model::visible;
 use fsarena_model::work::{CounterFile, HostHello, LINE_MOST_BYTES, WorkerSays, WorkerSpec};
 use fsarena_process::OrphanReaper;
+use fsarena_process::command::ProgramCommand;
+use fsarena_process::program::TrustedProgram;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 use std::io::{self, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 /// How it is said that a worker has ended too early.
@@ -65,19 +67,26 @@ impl WorkerFailure {
 }
 
 /// A worker of this program on this host, which ends with this process.
-pub(crate) fn local_command(program: &Path) -> Command {
-    let mut command = Command::new(program);
+pub(crate) fn local_command(program: &TrustedProgram) -> ProgramCommand {
+    let mut command = ProgramCommand::new(program);
     command.args(["worker", "--parent", &std::process::id().to_string()]);
     command.env_remove(SECRET_VARIABLE);
     command
 }
 
-/// Program and arguments as they are.
-pub(crate) fn command_of(argv: &[String]) -> Command {
-    let mut words = argv.iter();
-    let mut command = Command::new(words.next().map_or("", String::as_str));
-    command.args(words);
-    command
+/// The program at the path that is the first of `argv`, with the others as its arguments.
+///
+/// # Errors
+/// When root does not run what is there.
+pub(crate) fn command_of(argv: &[String]) -> Result<ProgramCommand, WorkerFailure> {
+    let (path, args) = argv.split_first().map_or(("", argv), |(first, rest)| (&**first, rest));
+    let program = TrustedProgram::at(Path::new(path)).map_err(|error| WorkerFailure::Start {
+        program: path.to_owned(),
+        source: error.into_io(),
+    })?;
+    let mut command = ProgramCommand::new(&program);
+    command.args(args);
+    Ok(command)
 }
 
 /// A worker that has prepared everything and waits.
@@ -97,7 +106,11 @@ impl<'a> ReadyWorker<'a> {
     ///
     /// # Errors
     /// When it cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
-    pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
+    pub fn start(
+        program: &TrustedProgram,
+        spec: &WorkerSpec,
+        stop: &'a Stop,
+    ) -> Result<Self, WorkerFailure> {
         let mut worker = Self::spawn(&mut local_command(program), stop)?;
         worker.give(spec);
         worker.wait_until_ready()?;
@@ -108,11 +121,14 @@ impl<'a> ReadyWorker<'a> {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(crate) fn spawn(command: &mut Command, stop: &'a Stop) -> Result<Self, WorkerFailure> {
+    pub(crate) fn spawn(
+        command: &mut ProgramCommand,
+        stop: &'a Stop,
+    ) -> Result<Self, WorkerFailure> {
         let orphans = OrphanReaper::mark();
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|source| {
-            let program = command.get_program().to_string_lossy().into_owned();
+            let program = command.program().to_string_lossy().into_owned();
             WorkerFailure::Start { program, source }
         })?;
         stop.watch(child.id());

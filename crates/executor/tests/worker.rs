@@ -6,6 +6,7 @@ use fsarena_executor::worker::{ReadyWorker, WorkerFailure};
 use fsarena_model::cycle::CycleMoment;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, Task, WorkerSays, WorkerSpec};
+use fsarena_process::program::TrustedProgram;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,8 +41,9 @@ fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
         handicap_ns: 0,
         newer_than_unix_ns: 0,
         flush_device: None,
+        trust: Vec::new(),
     };
-    ReadyWorker::start(&program, &spec, stop).unwrap()
+    ReadyWorker::start(&TrustedProgram::at(&program).unwrap(), &spec, stop).unwrap()
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl FileSystem for ExFat {
 
     fn version(&self) -> Option<String> {
         let tool = cmd::find("mkfs.exfat")?;
-        match cmd::run(&tool.path, &["-V"], READ_LIMIT) {
+        match cmd::run(&tool, &["-V"], READ_LIMIT) {
             Ok(ran) => cmd::first_line(&ran.stdout, &ran.stderr),
             Err(CmdError::Failed { last_lines, .. }) => cmd::first_line(&last_lines, ""),
             Err(_) => None,

@@ -8,7 +8,8 @@ use super::{Backing, FileSystem, FsError, IllegalLevel, MountPlan, ToolNeed};
 use fsarena_model::braces;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::spec::TargetSpec;
-use fsarena_process::cmd;
+use fsarena_process::cmd::{self, Conditions};
+use fsarena_process::program::TrustedProgram;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
@@ -191,7 +192,9 @@ impl FileSystem for External {
     }
 
     fn version(&self) -> Option<String> {
-        let ran = cmd::shell(self.commands.version.as_ref()?, Duration::from_secs(20)).ok()?;
+        let command = TrustedProgram::confirmed(self.commands.version.as_ref()?);
+        let conditions = Conditions::of_writer(Duration::from_secs(20));
+        let ran = cmd::run_with(&command, &cmd::NO_ARGS, &conditions).ok()?;
         cmd::first_line(&ran.stdout, &ran.stderr)
     }
 }

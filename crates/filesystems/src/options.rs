@@ -235,13 +235,13 @@ pub(crate) fn output_of(
     };
     let mut all: Vec<&std::ffi::OsStr> = args.iter().map(std::ffi::OsStr::new).collect();
     all.push(device.as_os_str());
-    Ok(cmd::run(&tool.path, &all, READ_LIMIT)?.stdout)
+    Ok(cmd::run(&tool, &all, READ_LIMIT)?.stdout)
 }
 
 /// First line that a program prints about its version, on either stream.
 pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
     let tool = cmd::find(program)?;
-    let ran = cmd::run(&tool.path, args, READ_LIMIT).ok()?;
+    let ran = cmd::run(&tool, args, READ_LIMIT).ok()?;
     cmd::first_line(&ran.stdout, &ran.stderr)
 }
 

@@ -510,7 +510,7 @@ mod tests {
     /// Geometry by the superblock that makefs writes.
     fn made(mkfs: &[(&str, &str)], image: &Path, bytes: u64) -> (Geometry, u64, u64) {
         let argv = argv(mkfs, image, bytes);
-        let makefs = cmd::find(&argv[0]).unwrap().path;
+        let makefs = cmd::find(&argv[0]).unwrap();
         cmd::run(&makefs, &argv[1..], Duration::from_secs(60)).unwrap();
         let superblock = Superblock::read(image).unwrap();
         let number = |word| superblock.number(word);

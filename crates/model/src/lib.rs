@@ -75,6 +75,7 @@ pub mod split;
 pub mod stamp;
 pub mod state;
 pub mod thermal;
+pub mod trust;
 pub mod units;
 pub mod verdict;
 pub mod visible;

@@ -8,6 +8,7 @@ use crate::outcome::Notice;
 use crate::phase::{Phase, Workload};
 use crate::run::{KernelFile, RunHeader};
 use crate::seed::Seed;
+use crate::trust::TrustConsent;
 use crate::worker::UserIds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub struct TrialSpec {
     /// Hosts over which the ranks of phases are spread; none: they all run here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RankHost>,
+    /// Programs that others may change, and that may be started as root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<TrustConsent>,
     /// Processors of the worker; empty: any.
     pub cpus: Vec<usize>,
     /// Leave the file system mounted or its image in place for inspection.

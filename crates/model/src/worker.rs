@@ -9,6 +9,7 @@ use crate::phase::Phase;
 use crate::sample::{LatencyHistogram, LatencySeries};
 use crate::seed::Seed;
 use crate::state::DatasetState;
+use crate::trust::TrustConsent;
 use crate::visible::one_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,9 @@ pub struct WorkerSpec {
     /// write metadata behind the last flush of its own. Absent: syncfs is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_device: Option<PathBuf>,
+    /// Programs that others may change, and that may be started as root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<TrustConsent>,
 }
 
 /// A file of counters that the worker reads right after it has read the clock of `durable`.

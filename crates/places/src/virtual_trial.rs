@@ -58,7 +58,10 @@ pub fn run(
     std::thread::spawn(move || listener.listen(input));
     let says = match parse_spec(&line) {
         Err(reason) => ExecutorSays::Refused(reason),
-        Ok(spec) => ExecutorSays::Record(Box::new(trial(kernels, &spec, &stop))),
+        Ok(spec) => {
+            fsarena_process::trust::accept(&spec.trust);
+            ExecutorSays::Record(Box::new(trial(kernels, &spec, &stop)))
+        }
     };
     writeln!(output, "{}", serde_json::to_string(&says)?)?;
     output.flush()

@@ -5,6 +5,7 @@
 //! (namespaces) or what it starts next: call them before other threads exist. Without root those
 //! fail with `EPERM`, and nothing has changed.
 
+use crate::command::ProgramCommand;
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -13,12 +14,10 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::ffi::CString;
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
 
 /// Lets `command` start in `dir`, which the caller keeps open until the child has started.
-pub fn start_in(command: &mut Command, dir: BorrowedFd<'_>) {
+pub fn start_in(command: &mut ProgramCommand, dir: BorrowedFd<'_>) {
     let dir = dir.as_raw_fd();
     let enter = move || {
         // SAFETY: takes a number only, and is async-signal-safe; the caller keeps the descriptor
@@ -26,11 +25,11 @@ pub fn start_in(command: &mut Command, dir: BorrowedFd<'_>) {
         if unsafe { libc::fchdir(dir) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
     // SAFETY: between fork and exec only a system call is made: no memory, no lock.
-    unsafe { command.pre_exec(enter) };
+    unsafe { command.before_exec(enter) };
 }
 
 /// Has the kernel send `at_death` to the child when this process dies.
-pub fn end_with_parent(command: &mut Command, at_death: Signal) {
+pub fn end_with_parent(command: &mut ProgramCommand, at_death: Signal) {
     let parent = getpid();
     let bind = move || {
         set_parent_process_death_signal(Some(at_death))?;
@@ -38,29 +37,29 @@ pub fn end_with_parent(command: &mut Command, at_death: Signal) {
         if getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
     };
     // SAFETY: between fork and exec only system calls are made: no memory, no lock.
-    unsafe { command.pre_exec(bind) };
+    unsafe { command.before_exec(bind) };
 }
 
 /// Has the kernel give the child, and what it starts, the same addresses every time, where that is
 /// allowed (personality(2), `ADDR_NO_RANDOMIZE`).
-pub fn fix_addresses(command: &mut Command) {
+pub fn fix_addresses(command: &mut ProgramCommand) {
     let set = || {
         // SAFETY: takes a number only. Where it is refused, addresses stay random.
         unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) };
         Ok(())
     };
     // SAFETY: as above.
-    unsafe { command.pre_exec(set) };
+    unsafe { command.before_exec(set) };
 }
 
 /// Sets the umask of the child alone to 022, so that trees look alike everywhere.
-pub fn set_umask(command: &mut Command) {
+pub fn set_umask(command: &mut ProgramCommand) {
     let set = || {
         rustix::process::umask(Mode::from_raw_mode(0o022));
         Ok(())
     };
     // SAFETY: as above.
-    unsafe { command.pre_exec(set) };
+    unsafe { command.before_exec(set) };
 }
 
 /// Leaves the shared mount namespace: what is mounted from here on is seen by this process and its

@@ -7,14 +7,15 @@
 
 use crate::child;
 use crate::cmd::{Captured, Streams, wait};
+use crate::command::ProgramCommand;
+use crate::program::TrustedProgram;
 use crate::tunables;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// The guard goes to the background, the program takes the place of the shell. A background command
@@ -26,7 +27,7 @@ const SCRIPT: &str = "ulimit -c 0; exec 3<&0; \
 /// What to start, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<'a> {
-    pub tool: &'a Path,
+    pub tool: &'a TrustedProgram,
     pub args: &'a [OsString],
     /// All of its environment.
     pub env: &'a [(&'a str, OsString)],
@@ -50,8 +51,8 @@ impl Guarded<'_> {
         limit: Option<Duration>,
         stop: Option<&dyn Fn() -> bool>,
     ) -> io::Result<Captured> {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", SCRIPT, "sh"]).arg(self.tool).args(self.args);
+        let mut command = ProgramCommand::new(&TrustedProgram::confirmed(SCRIPT));
+        command.arg("sh").arg(self.tool.path()).args(self.tool.words()).args(self.args);
         command.env_clear().envs(tunables::inherited());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let mut streams = Streams::new("")?;
@@ -63,7 +64,7 @@ impl Guarded<'_> {
             command.stdout(log.try_clone()?).stderr(log.try_clone()?);
         }
         let (held_by_guard, held_here) = io::pipe()?;
-        command.stdin(Stdio::from(held_by_guard)).current_dir(self.dir).process_group(0);
+        command.stdin(Stdio::from(held_by_guard)).current_dir(self.dir).own_group();
         let started = Instant::now();
         let child = command.spawn()?;
         // The command keeps the guard's end of the pipe.
@@ -88,19 +89,12 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(10);
 
-    fn shell<'a>(args: &'a [OsString], dir: &'a Path) -> Guarded<'a> {
-        Guarded {
-            tool: Path::new("/bin/sh"),
-            args,
-            env: &[],
-            dir,
-            log: None,
-            fixed_addresses: false,
-        }
+    fn guarded<'a>(tool: &'a TrustedProgram, dir: &'a Path) -> Guarded<'a> {
+        Guarded { tool, args: &[], env: &[], dir, log: None, fixed_addresses: false }
     }
 
-    fn script(text: &str) -> [OsString; 2] {
-        ["-c".into(), text.into()]
+    fn script(text: &str) -> TrustedProgram {
+        TrustedProgram::confirmed(text)
     }
 
     /// Whether a process of this number is there and not a zombie.
@@ -120,9 +114,9 @@ mod tests {
     #[test]
     fn output_directory_and_environment_are_its_own() {
         let dir = tempfile::tempdir().unwrap();
-        let args = script("pwd; echo \"[$HOME][$A]\"; cat; echo err >&2; exit 3");
+        let tool = script("pwd; echo \"[$HOME][$A]\"; cat; echo err >&2; exit 3");
         let env = [("A", OsString::from("b c"))];
-        let call = Guarded { env: &env, ..shell(&args, dir.path()) };
+        let call = Guarded { env: &env, ..guarded(&tool, dir.path()) };
         let ran = call.run(Some(SOON), None).unwrap();
         let path = dir.path().canonicalize().unwrap();
         assert_eq!(ran.stdout, format!("{}\n[][b c]\n", path.display()));
@@ -132,20 +126,20 @@ mod tests {
 
     #[test]
     fn what_it_leaves_behind_ends_with_it() {
-        let args = script("sleep 60 & echo $!");
-        let ran = shell(&args, Path::new("/")).run(Some(SOON), None).unwrap();
+        let tool = script("sleep 60 & echo $!");
+        let ran = guarded(&tool, Path::new("/")).run(Some(SOON), None).unwrap();
         assert!(ran.succeeded() && ends_soon(&ran.stdout), "{}", ran.stdout);
     }
 
     #[test]
     fn a_limit_and_a_stop_end_all_of_it() {
-        let args = script("sleep 60 & echo $!; sleep 60");
+        let tool = script("sleep 60 & echo $!; sleep 60");
         let limit = Duration::from_millis(200);
-        let ran = shell(&args, Path::new("/")).run(Some(limit), None).unwrap();
+        let ran = guarded(&tool, Path::new("/")).run(Some(limit), None).unwrap();
         assert!(matches!(ran.end, End::TimedOut) && ends_soon(&ran.stdout));
         let started = Instant::now();
         let stop = || started.elapsed() > Duration::from_millis(200);
-        let ran = shell(&args, Path::new("/")).run(Some(SOON), Some(&stop)).unwrap();
+        let ran = guarded(&tool, Path::new("/")).run(Some(SOON), Some(&stop)).unwrap();
         assert!(matches!(ran.end, End::Stopped) && ends_soon(&ran.stdout));
     }
 
@@ -153,11 +147,11 @@ mod tests {
     /// anything.
     #[test]
     fn the_guard_kills_the_group_when_the_pipe_ends() {
-        let mut command = Command::new("/bin/sh");
+        let mut command = ProgramCommand::new(&script(SCRIPT));
         let inner = "sleep 60 & echo $! $$; exec sleep 60";
-        command.args(["-c", SCRIPT, "sh", "/bin/sh", "-c", inner]);
+        command.args(["sh", "/bin/sh", "-c", inner]);
         let (theirs, ours) = io::pipe().unwrap();
-        command.stdin(Stdio::from(theirs)).stdout(Stdio::piped()).process_group(0);
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::piped()).own_group();
         let mut child = command.spawn().unwrap();
         drop(command);
         let mut line = String::new();
@@ -173,8 +167,8 @@ mod tests {
     #[test]
     fn a_log_takes_both_streams() {
         let mut log = tempfile::tempfile().unwrap();
-        let args = script("echo out; echo err >&2");
-        let call = Guarded { log: Some(&log), ..shell(&args, Path::new("/")) };
+        let tool = script("echo out; echo err >&2");
+        let call = Guarded { log: Some(&log), ..guarded(&tool, Path::new("/")) };
         assert!(call.run(Some(SOON), None).unwrap().stdout.is_empty());
         io::Seek::rewind(&mut log).unwrap();
         assert_eq!(io::read_to_string(&log).unwrap(), "out\nerr\n");

@@ -10,11 +10,13 @@
 //!
 //! Code that is started again and again can be kept in memory ([`resident`]).
 //!
-//! This is the place where external tools are started. It must not know what a program is for.
+//! This is the place where programs are started, and a [`program::TrustedProgram`] is all that is.
+//! It must not know what a program is for.
 #![expect(unsafe_code, reason = "what happens between fork and exec, and mappings of files")]
 
 pub mod child;
 pub mod cmd;
+pub mod command;
 pub mod exec_events;
 pub mod guarded;
 pub mod limits;
@@ -22,8 +24,10 @@ pub mod owner;
 pub mod partner;
 pub mod piped;
 pub mod private;
+pub mod program;
 pub mod resident;
 pub mod script;
+pub mod search;
 pub mod trust;
 pub mod tunables;
 

@@ -8,11 +8,12 @@
 //! Limits are inherited. So what is measured has none from here, and neither has what leaves a
 //! daemon behind: see [`Limits::NONE`].
 
+use crate::command::ProgramCommand;
 use fsarena_model::units::Bytes;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Command, ExitStatus};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 
 /// Share of the machine's memory, in eighths.
 const MEMORY_EIGHTHS: u64 = 7;
@@ -63,7 +64,7 @@ impl Limits {
 
     /// Has `command` start with them. It leaves no core, and a file that is too large ends it,
     /// whatever this process does about that signal.
-    pub(crate) fn set(self, command: &mut Command) {
+    pub(crate) fn set(self, command: &mut ProgramCommand) {
         if self == Self::NONE {
             return;
         }
@@ -76,7 +77,7 @@ impl Limits {
             Ok(())
         };
         // SAFETY: between fork and exec only system calls are made: no memory, no lock.
-        unsafe { command.pre_exec(set) };
+        unsafe { command.before_exec(set) };
     }
 
     /// The limit that has ended a program, as far as that can be known: the kernel tells the
@@ -167,12 +168,18 @@ pub(crate) fn peak_bytes(pid: Pid) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::{CmdError, run, shell, shell_with};
-    use std::path::Path;
+    use crate::cmd::{CmdError, Conditions, NO_ARGS, Ran, find, run, run_with};
+    use crate::program::TrustedProgram;
+    use std::process::Command;
     use std::time::{Duration, Instant};
 
     const LONG: Duration = Duration::from_secs(120);
     const SMALL: Limits = Limits { memory_bytes: Some(64 << 20), file_bytes: Some(1 << 20) };
+
+    fn shell_with(text: &str, limits: Limits, timeout: Duration) -> Result<Ran, CmdError> {
+        let conditions = Conditions { limits, ..Conditions::within(timeout) };
+        run_with(&TrustedProgram::confirmed(text), &NO_ARGS, &conditions)
+    }
 
     #[test]
     fn a_tool_that_allocates_for_ever_ends_at_its_limit() {
@@ -243,23 +250,22 @@ mod tests {
     fn the_signal_is_not_ignored_because_it_is_here() {
         let dir = tempfile::tempdir().unwrap();
         let text = format!("cat /dev/zero >{}", dir.path().join("file").display());
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", &text]);
+        let mut command = ProgramCommand::new(&TrustedProgram::confirmed(&text));
         let ignore = || {
             // SAFETY: async-signal-safe, and takes numbers only.
             unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
             Ok(())
         };
         // SAFETY: between fork and exec only a system call is made.
-        unsafe { command.pre_exec(ignore) };
+        unsafe { command.before_exec(ignore) };
         SMALL.set(&mut command);
-        assert!(is_ended_by_file_size(command.status().unwrap()));
+        assert!(is_ended_by_file_size(command.spawn().unwrap().wait().unwrap()));
     }
 
     /// Standard output is a file, too: who fills it is told of that.
     #[test]
     fn printing_for_ever_is_told_as_such() {
-        let error = run(Path::new("/bin/cat"), &["/dev/zero"], LONG).unwrap_err();
+        let error = run(&find("cat").unwrap(), &["/dev/zero"], LONG).unwrap_err();
         assert!(matches!(error, CmdError::TooMuchOutput { .. }), "{error}");
     }
 
@@ -272,7 +278,7 @@ mod tests {
         assert_eq!(ulimits(SMALL), "65536\n2048\n0\n");
         let own = Command::new("/bin/sh").args(["-c", "ulimit -d; ulimit -f; ulimit -c"]).output();
         assert_eq!(ulimits(Limits::NONE), String::from_utf8(own.unwrap().stdout).unwrap());
-        let file = shell("ulimit -f", LONG).unwrap().stdout;
+        let file = shell_with("ulimit -f", Limits::of_writer(), LONG).unwrap().stdout;
         assert_eq!(file, ulimits(Limits::NONE).lines().nth(1).unwrap().to_owned() + "\n");
         let all = rustix::system::sysinfo();
         let all_bytes = all.totalram * u64::from(all.mem_unit);

@@ -3,14 +3,15 @@
 //! Its standard input is one end of a socket; what ends, or closes, the other end is the end of the
 //! process. So it needs no signal, and does not care which thread has started it.
 
+use crate::command::ProgramCommand;
+use crate::program::TrustedProgram;
 use fsarena_bounded::Bounded;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// Bytes of an answer, at most: records of crash states are the longest.
@@ -30,14 +31,14 @@ impl Partner {
     /// # Errors
     /// When it cannot be started.
     pub fn start(argument: &str, output: OwnedFd) -> io::Result<Self> {
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = ProgramCommand::new(&TrustedProgram::own());
         command.arg(argument);
         Self::start_command(command, output)
     }
 
-    fn start_command(mut command: Command, output: OwnedFd) -> io::Result<Self> {
+    fn start_command(mut command: ProgramCommand, output: OwnedFd) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::null()).process_group(0);
+        command.stdin(OwnedFd::from(theirs)).stdout(output).stderr(Stdio::null()).own_group();
         let child = command.spawn()?;
         // The command has kept the other end of the socket, and the output.
         drop(command);
@@ -120,8 +121,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(10);
 
     fn shell(text: &str) -> Partner {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", text]);
+        let command = ProgramCommand::new(&TrustedProgram::confirmed(text));
         Partner::start_command(command, tempfile::tempfile().unwrap().into()).unwrap()
     }
 

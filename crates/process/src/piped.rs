@@ -2,13 +2,14 @@
 //! while others write to it, close its input, or kill it.
 
 use crate::child::end_with_parent;
+use crate::command::ProgramCommand;
+use crate::program::TrustedProgram;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// A program that was started so. It ends with the thread that has started it; dropped, it is
@@ -21,14 +22,17 @@ pub struct Piped {
 }
 
 impl Piped {
-    /// Starts a program by its path, or by its name in `PATH`, in a process group of its own, which
-    /// signals of a terminal do not reach. Gives what it prints, too.
+    /// Starts a program in a process group of its own, which signals of a terminal do not reach.
+    /// Gives what it prints, too.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(program: &str, args: &[String]) -> io::Result<(Self, ChildStdout, ChildStderr)> {
-        let mut command = Command::new(program);
-        command.args(args).process_group(0);
+    pub fn start(
+        program: &TrustedProgram,
+        args: &[String],
+    ) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+        let mut command = ProgramCommand::new(program);
+        command.args(args).own_group();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         end_with_parent(&mut command, Signal::KILL);
         let mut child = command.spawn()?;
@@ -90,7 +94,7 @@ mod tests {
     use std::io::Read as _;
 
     fn shell(text: &str) -> (Piped, ChildStdout, ChildStderr) {
-        Piped::start("sh", &["-c".to_owned(), text.to_owned()]).unwrap()
+        Piped::start(&TrustedProgram::confirmed(text), &[]).unwrap()
     }
 
     #[test]
@@ -115,6 +119,8 @@ mod tests {
         let (piped, ..) = shell("exec sleep 600");
         piped.kill();
         assert_eq!(piped.wait().unwrap().code(), None);
-        assert!(Piped::start("/nonexistent/ssh", &[]).is_err());
+        let no_program = tempfile::NamedTempFile::new().unwrap();
+        let no_program = TrustedProgram::at(no_program.path()).unwrap();
+        assert!(Piped::start(&no_program, &[]).is_err());
     }
 }

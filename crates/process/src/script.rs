@@ -6,6 +6,8 @@
 use crate::OrphanReaper;
 use crate::child::end_with_parent;
 use crate::cmd::{Captured, End, OUTPUT_MAX_BYTES, OUTPUT_PERIOD, Streams, kill_group};
+use crate::command::ProgramCommand;
+use crate::program::TrustedProgram;
 use crate::tunables;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -13,9 +15,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 const PIECE_BYTES: usize = 64 << 10;
@@ -25,8 +26,8 @@ const LINE_MOST_BYTES: usize = 1 << 20;
 /// What to run, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Script<'a> {
-    /// For `/bin/sh -c`.
-    pub text: &'a str,
+    /// What the user has confirmed.
+    pub command: &'a TrustedProgram,
     /// Its working directory.
     pub dir: &'a Path,
     /// All of its environment.
@@ -44,8 +45,8 @@ impl Script<'_> {
     /// # Errors
     /// When it cannot be started or waited for.
     pub fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<Captured> {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", self.text]).current_dir(self.dir).process_group(0);
+        let mut command = ProgramCommand::new(self.command);
+        command.current_dir(self.dir).own_group();
         command.env_clear().envs(tunables::inherited());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         let mut streams = Streams::new(self.input)?;
@@ -174,7 +175,8 @@ mod tests {
     fn run(text: &str, limit: Duration) -> (Captured, Vec<(String, Instant)>) {
         let mut lines = Vec::new();
         let env = [("A", OsString::from("b c"))];
-        let script = Script { text, dir: Path::new("/"), env: &env, input: "in\n", limit };
+        let command = &TrustedProgram::confirmed(text);
+        let script = Script { command, dir: Path::new("/"), env: &env, input: "in\n", limit };
         let ran = script.run(&mut |line| lines.push((line.to_owned(), Instant::now()))).unwrap();
         (ran, lines)
     }

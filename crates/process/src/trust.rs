@@ -4,18 +4,41 @@
 //! `PATH` comes from whoever called sudo or su. What is found in it by name is run as root, so that
 //! the file and every directory above it have to be root's, and written by nobody else. A program
 //! whose path is written out may be run all the same, where the user says who may change it
-//! ([`writers_for_root`]). In a user namespace and in a guest root is not the machine's, and
-//! nothing is refused.
+//! ([`accept`]). In a user namespace and in a guest root is not the machine's, and nothing is
+//! refused.
 
+use fsarena_model::trust::TrustConsent;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
 const STICKY: u32 = 0o1000;
+/// Links that are followed on the way to a program, as by the kernel.
+const MOST_LINKS: usize = 40;
+
+/// What the user has said of programs that others may change; from the command line alone, or from
+/// the process of this program that has started this one.
+static CONSENTS: Mutex<Vec<TrustConsent>> = Mutex::new(Vec::new());
+
+/// Has this process start the programs that these consents name, as long as nobody else than those
+/// that they name may change them.
+pub fn accept(consents: &[TrustConsent]) {
+    let mut accepted = CONSENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    accepted.extend(consents.iter().cloned());
+}
+
+/// All that were accepted, for other processes of this program.
+#[must_use]
+pub fn accepted() -> Vec<TrustConsent> {
+    CONSENTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 /// Why a program is not run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +62,8 @@ pub enum Writer {
     Unknown,
 }
 
+impl std::error::Error for Untrusted {}
+
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (program, place) = (self.program.display(), self.place.display());
@@ -46,7 +71,7 @@ impl fmt::Display for Untrusted {
         write!(
             f,
             "{program} is not run as root: {place} {writer}; chown it to root and take that right \
-             away, or take it out of PATH"
+             away, or use another one"
         )
     }
 }
@@ -133,15 +158,79 @@ pub fn writers_for_root(program: &Path) -> Vec<Untrusted> {
     found
 }
 
+/// Whether these consents name this program and exactly those who may change it.
+#[must_use]
+pub fn is_consented(program: &Path, found: &[Untrusted], consents: &[TrustConsent]) -> bool {
+    let words: Option<BTreeSet<String>> = found.iter().map(|one| one.writer.word()).collect();
+    let Some(words) = words else { return false };
+    consents.iter().any(|one| is_for(one, program) && one.writers == words)
+}
+
+/// Whether a consent is for this program, by whatever path.
+#[must_use]
+pub fn is_for(consent: &TrustConsent, program: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    consent.program == program || real(&consent.program) == real(program)
+}
+
+/// Refuses what root does not run, and for which no consent was accepted.
+pub(crate) fn vet(program: &Path) -> Result<(), Untrusted> {
+    let found = writers_for_root(program);
+    match found.first() {
+        Some(first) if !is_consented(program, &found, &accepted()) => Err(first.clone()),
+        _ => Ok(()),
+    }
+}
+
 fn all_untrusted(program: &Path) -> Vec<Untrusted> {
-    let followed = program.canonicalize();
-    let all = program.ancestors().chain(followed.iter().flat_map(|path| path.ancestors()));
-    let places = all.filter(|place| !place.as_os_str().is_empty());
-    let untrusted = places.filter_map(|place| {
-        let writer = writer(&fs::symlink_metadata(place))?;
-        Some(Untrusted { program: program.to_owned(), place: place.to_owned(), writer })
-    });
-    untrusted.collect()
+    let untrusted = |place: PathBuf| {
+        let writer = writer(&fs::symlink_metadata(&place))?;
+        Some(Untrusted { program: program.to_owned(), place, writer })
+    };
+    places_to(program).into_iter().filter_map(untrusted).collect()
+}
+
+/// Everything that the kernel comes by on its way to a program: who may write one of these decides
+/// what is run. From the program up to the root, then what links lead to.
+fn places_to(program: &Path) -> Vec<PathBuf> {
+    let named = std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+    let mut places: Vec<PathBuf> = named.ancestors().map(Path::to_owned).collect();
+    let mut add = |place: &Path| {
+        if !places.iter().any(|known| known == place) {
+            places.push(place.to_owned());
+        }
+    };
+    let mut links = 0;
+    let mut here = PathBuf::from("/");
+    let mut ahead: Vec<OsString> = parts_reversed(&named);
+    while let Some(part) = ahead.pop() {
+        if part == ".." {
+            here.pop();
+            continue;
+        }
+        let next = here.join(&part);
+        add(&next);
+        match fs::read_link(&next) {
+            Ok(target) if links < MOST_LINKS => {
+                links += 1;
+                if target.is_absolute() {
+                    here = PathBuf::from("/");
+                }
+                ahead.extend(parts_reversed(&target));
+            }
+            _ => here = next,
+        }
+    }
+    places
+}
+
+fn parts_reversed(path: &Path) -> Vec<OsString> {
+    let part = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(part).collect()
 }
 
 fn writer(found: &io::Result<Metadata>) -> Option<Writer> {
@@ -215,6 +304,38 @@ mod tests {
         assert_eq!(untrusted(&link), None);
         std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
         assert!(told(&link).contains("link belongs to user 65534"), "who can change the link");
+    }
+
+    #[test]
+    fn every_link_on_the_way_is_looked_at() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: files of other users are made by root alone");
+            return;
+        }
+        let temporary = tempfile::tempdir().unwrap();
+        let path = program(temporary.path());
+        let dir = |name: &str| {
+            let dir = temporary.path().join(name);
+            fs::create_dir(&dir).unwrap();
+            dir
+        };
+        // link -> theirs/second -> tool, and dir/tool where dir leads by theirs as well.
+        let theirs = dir("theirs");
+        symlink(&path, theirs.join("second")).unwrap();
+        symlink("../outer/inner", theirs.join("inner")).unwrap();
+        let (link, by_dir) = (temporary.path().join("link"), temporary.path().join("by-dir"));
+        symlink("theirs/second", &link).unwrap();
+        symlink("theirs/inner", &by_dir).unwrap();
+        let by_dir = by_dir.join("tool");
+        assert_eq!([untrusted(&link), untrusted(&by_dir)], [None, None]);
+        chown(&theirs, Some(65_534), None).unwrap();
+        for way in [&link, &by_dir] {
+            let text = untrusted(way).expect("another user may exchange it").to_string();
+            assert!(text.contains("theirs belongs to user 65534"), "{text}");
+        }
+        let round = temporary.path().join("round");
+        symlink("round", &round).unwrap();
+        assert_eq!(untrusted(&round), None, "root's own, and it leads nowhere");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use fsarena_places::kernel::{Kernels, Named};
 use fsarena_places::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_plan::Rules;
 use fsarena_process::cmd;
+use fsarena_process::program::TrustedProgram;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
@@ -142,7 +143,10 @@ fn in_guest(driver: &dyn FileSystem, levels: &Levels, kernels: &Kernels) -> Avai
 
 /// Whether a program that does the work of `workload` is there.
 fn is_installed(workload: &Workload, program: &str) -> bool {
-    search_path(workload).find(program).is_some()
+    match Path::new(program) {
+        path if path.is_absolute() => TrustedProgram::at(path).is_ok(),
+        _ => search_path(workload).find(program).is_some(),
+    }
 }
 
 /// Where the engine looks for the programs of a workload.
@@ -162,10 +166,14 @@ pub(crate) fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
 }
 
 fn how_to_get(workload: &Workload, (program, package): (&str, Option<&str>)) -> String {
-    let why = || search_path(workload).why_missing(program);
+    let search = search_path(workload);
     match package {
-        Some(package) => format!("{}; install the package {package}", why()),
-        None => format!("{program} is not installed (looked in {})", job::PROGRAM_PATH),
+        Some(package) => {
+            format!("{}; install the package {package}", search.why_missing(program))
+        }
+        None => search.why_untrusted(program).unwrap_or_else(|| {
+            format!("{program} is not installed (looked in {})", job::PROGRAM_PATH)
+        }),
     }
 }
 

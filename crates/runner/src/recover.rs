@@ -9,7 +9,8 @@ mod holders;
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_devices::{TargetError, claim, frozen, inventory, leftovers, mountinfo, queue, sysctl};
 use fsarena_metrics::{Roots, process_start_ticks};
-use fsarena_process::cmd;
+use fsarena_process::cmd::{self, Conditions};
+use fsarena_process::program::TrustedProgram;
 use fsarena_store::{Store, StoreError};
 use fsarena_trace::{TraceError, Tracefs};
 use std::path::{Path, PathBuf};
@@ -174,7 +175,8 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
             {
                 return Ok(None);
             }
-            cmd::shell(command, DESTROYING)?;
+            let destroy = TrustedProgram::confirmed(command);
+            cmd::run_with(&destroy, &cmd::NO_ARGS, &Conditions::of_writer(DESTROYING))?;
             return Ok(Some(command.clone()));
         }
         Entry::Image(path) => {

@@ -6,6 +6,7 @@ use fsarena_executor::machine;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::RankHost;
+use fsarena_process::program::TrustedProgram;
 use fsarena_store::{RunId, StoreError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub struct Request<'a> {
     /// The RUN in the database, where it is gone on with.
     pub resumed: Option<Resumed>,
     /// This binary: it is started again as executor and worker.
-    pub program: &'a Path,
+    pub program: &'a TrustedProgram,
     /// Directory for journals and mount points.
     pub state_dir: &'a Path,
     /// Block devices whose contents the user gave up.

@@ -658,6 +658,7 @@ fn kept_paths(target: &TargetSpec) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use crate::journal;
+    use fsarena_process::program::TrustedProgram;
     use fsarena_testkit::records;
 
     /// A setting that cannot be put back now is not forgotten: the journal stays for a later start.
@@ -681,7 +682,7 @@ mod tests {
         let request = Request {
             header: &header,
             resumed: None,
-            program: Path::new("/nonexistent"),
+            program: &TrustedProgram::own(),
             state_dir: &state_dir,
             consents: &[],
             hosts: &[],

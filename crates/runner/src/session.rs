@@ -13,11 +13,12 @@ use fsarena_executor::worker::SECRET_VARIABLE;
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;
+use fsarena_process::command::ProgramCommand;
 use rustix::process::Signal;
 use std::io::{BufReader, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -62,9 +63,11 @@ impl<'a> Session<'a> {
         spec: TrialSpec,
         lane: usize,
     ) -> Result<Self, RunError> {
-        let start =
-            |source| RunError::Start { program: request.program.display().to_string(), source };
-        let mut command = Command::new(request.program);
+        let start = |source| RunError::Start {
+            program: request.program.path().display().to_string(),
+            source,
+        };
+        let mut command = ProgramCommand::new(request.program);
         if spec.target.is_virtual() {
             command.args([VIRTUAL_EXECUTOR, "--lane", &lane.to_string()]);
         } else {
@@ -77,7 +80,7 @@ impl<'a> Session<'a> {
             .arg(journal)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0)
+            .own_group()
             .spawn()
             .map_err(start)?;
         let mut input = child.stdin.take().expect("stdin was piped");
@@ -215,6 +218,7 @@ mod tests {
     use super::*;
     use fsarena_model::run::RunHeader;
     use fsarena_model::spec::{Drain, TargetSpec, TrialKey};
+    use fsarena_process::program::TrustedProgram;
     use fsarena_testkit::records;
 
     fn spec(header: &RunHeader) -> TrialSpec {
@@ -248,6 +252,7 @@ mod tests {
             drain: Drain::default(),
             user: None,
             hosts: Vec::new(),
+            trust: Vec::new(),
             cpus: Vec::new(),
             keep: false,
         }
@@ -264,6 +269,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("program");
         fsarena_testkit::write_script(&program, &format!("read line\n{script}"));
+        let program = TrustedProgram::at(&program).unwrap();
         let interrupts = AtomicUsize::new(interrupts);
         let request = Request {
             header: &header,

@@ -164,7 +164,7 @@ fn copy(own: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), RunError> 
         RunError::target("cp is not installed".to_owned(), Some("install the package coreutils"))
     })?;
     let arguments = ["-a".as_ref(), "--".as_ref(), own.as_os_str(), to.as_os_str()];
-    match cmd::run_until(&tool.path, &arguments, COPY_LIMIT, stop) {
+    match cmd::run_until(&tool, &arguments, COPY_LIMIT, stop) {
         Ok(_) => Ok(()),
         Err(CmdError::Stopped { .. }) => Err(RunError::Stopped),
         Err(error) => Err(RunError::target(

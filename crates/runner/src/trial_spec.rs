@@ -67,6 +67,7 @@ pub(crate) fn trial_spec(
         drain: fsarena_executor::fault::drain(),
         user: request.header.place.as_ref().and_then(|place| place.user),
         hosts: hosts_of(request, &contender.levels, slot),
+        trust: fsarena_process::trust::accepted(),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),
         contender,

@@ -239,6 +239,7 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     if spec.schema != SPEC_SCHEMA {
         return Err(Refusal::Schema(spec.schema));
     }
+    fsarena_process::trust::accept(&spec.trust);
     if let Some(pid) = spec.mounts_of_pid {
         enter_mounts_of(pid).map_err(|source| Refusal::Mounts { pid, source })?;
     }

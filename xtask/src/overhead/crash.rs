@@ -14,6 +14,7 @@ use fsarena_places::crash_run::{
 };
 use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_process::program::TrustedProgram;
 use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::oracle::Oracle;
 use fsarena_safety::promise::Promises;
@@ -130,7 +131,7 @@ pub(crate) fn mount_crash_states(is_inside: bool) -> Result<bool> {
         crash_executor_inside()?;
         return Ok(true);
     }
-    Ok(crash_executor_outside(&std::env::current_exe()?)?.success())
+    Ok(crash_executor_outside(&TrustedProgram::own())?.success())
 }
 
 fn native_lacks() -> Option<&'static str> {

@@ -368,7 +368,7 @@ pub fn deny(context: &mut StepContext) -> Outcome {
 /// A copy on the PATH, or the one an earlier run has built.
 fn find_deny(session: &Session) -> Option<PathBuf> {
     let own = session.root.join("target/tools/bin/cargo-deny");
-    find("cargo-deny").map(|tool| tool.path).or_else(|| own.is_file().then_some(own))
+    find("cargo-deny").map(|tool| tool.path().to_owned()).or_else(|| own.is_file().then_some(own))
 }
 
 /// Builds cargo-deny next to the other steps and behind them in priority.

@@ -2,7 +2,8 @@
 //! root: under sudo it is that of the user who called sudo.
 
 use anyhow::{Result, bail};
-use fsarena_process::cmd::{self, SearchPath, Tool, find};
+use fsarena_process::cmd::{self, find};
+use fsarena_process::program::TrustedProgram;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
@@ -46,7 +47,7 @@ pub fn open(path: &Path) -> Result<()> {
         "-u".as_ref(),
         user.name.as_ref(),
         "--".as_ref(),
-        opener.path.as_os_str(),
+        opener.path().as_os_str(),
         path.as_os_str(),
     ];
     let runtime_dir = format!("/run/user/{}", user.uid);
@@ -54,8 +55,8 @@ pub fn open(path: &Path) -> Result<()> {
     start(&as_user, &args, &env, &path)
 }
 
-fn start(tool: &Tool, args: &[&OsStr], env: &[(&str, &str)], path: &Path) -> Result<()> {
-    match cmd::start(&tool.path, args, env, EARLY) {
+fn start(tool: &TrustedProgram, args: &[&OsStr], env: &[(&str, &str)], path: &Path) -> Result<()> {
+    match cmd::start(tool, args, env, EARLY) {
         Ok(()) => Ok(()),
         Err(error) => bail!(
             "--open: {error}; open {} in a browser, or write it to a place that its user may read \
@@ -75,8 +76,8 @@ struct Caller {
 /// `None` where nobody did, or root itself.
 fn caller() -> Option<Caller> {
     let name = std::env::var("SUDO_USER").ok()?;
-    let getent = SearchPath::from_env().find("getent")?;
-    let line = cmd::run(&getent.path, &["passwd", &name], LOOKUP_TIMEOUT).ok()?.stdout;
+    let getent = find("getent")?;
+    let line = cmd::run(&getent, &["passwd", &name], LOOKUP_TIMEOUT).ok()?.stdout;
     parse_passwd(line.trim()).filter(|caller| caller.uid != 0)
 }
 

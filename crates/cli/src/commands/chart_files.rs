@@ -4,7 +4,8 @@ use super::output_file;
 use crate::args::AssetFormat;
 use crate::context;
 use anyhow::{Context as _, Result, bail};
-use fsarena_process::cmd::{self, Tool, find};
+use fsarena_process::cmd::{self, find};
+use fsarena_process::program::TrustedProgram;
 use fsarena_report::{PaperWidth, Svg};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub struct ChartFiles {
     width: PaperWidth,
     formats: Vec<AssetFormat>,
     /// What makes PDF and PNG; absent where neither is asked for.
-    converter: Option<Tool>,
+    converter: Option<TrustedProgram>,
 }
 
 impl ChartFiles {
@@ -83,7 +84,7 @@ impl ChartFiles {
             made.as_os_str(),
         ];
         let all: Vec<&OsStr> = args.into_iter().chain([from.as_os_str()]).collect();
-        cmd::run(&tool.path, &all, CONVERT_TIMEOUT)
+        cmd::run(tool, &all, CONVERT_TIMEOUT)
             .with_context(|| format!("--assets-format {format}: {}", to.display()))?;
         let bytes = std::fs::read(&made).with_context(|| made.display().to_string())?;
         output_file::write(to, &bytes)

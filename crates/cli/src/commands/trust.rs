@@ -5,37 +5,23 @@
 
 use crate::context::Usage;
 use anyhow::Result;
-use fsarena_process::trust::{Untrusted, writers_for_root};
+use fsarena_model::trust::TrustConsent;
+use fsarena_process::trust::{Untrusted, is_consented, is_for, writers_for_root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What one `--trust` says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TrustConsent {
-    program: PathBuf,
-    /// Words for those who may change it.
-    writers: BTreeSet<String>,
-}
-
-impl TrustConsent {
-    /// Reads `PATH=USER+…`.
-    ///
-    /// # Errors
-    /// Where a path or a user is missing.
-    pub fn parse(text: &str) -> Result<Self> {
-        let Some((path, writers)) = text.rsplit_once('=').filter(|(path, writers)| {
-            !path.is_empty() && writers.split('+').all(|writer| !writer.is_empty())
-        }) else {
-            refuse!("--trust {text}: write it as PATH=USER, as the refusal of the program does");
-        };
-        let program = std::path::absolute(path)?;
-        Ok(Self { program, writers: writers.split('+').map(str::to_owned).collect() })
-    }
-
-    fn is_for(&self, program: &Path) -> bool {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        self.program == program || real(&self.program) == real(program)
-    }
+/// Reads what one `--trust` says: `PATH=USER+…`.
+///
+/// # Errors
+/// Where a path or a user is missing.
+pub fn parse_consent(text: &str) -> Result<TrustConsent> {
+    let Some((path, writers)) = text.rsplit_once('=').filter(|(path, writers)| {
+        !path.is_empty() && writers.split('+').all(|writer| !writer.is_empty())
+    }) else {
+        refuse!("--trust {text}: write it as PATH=USER, as the refusal of the program does");
+    };
+    let program = std::path::absolute(path)?;
+    Ok(TrustConsent { program, writers: writers.split('+').map(str::to_owned).collect() })
 }
 
 /// Refuses the first of these programs that somebody else may change without consent, and a consent
@@ -45,7 +31,7 @@ impl TrustConsent {
 /// Says who may change it, and the option that would be right.
 pub fn check_programs(programs: &[PathBuf], consents: &[TrustConsent]) -> Result<()> {
     programs.iter().try_for_each(|program| check_program(program, consents))?;
-    let is_unused = |consent: &&TrustConsent| !programs.iter().any(|one| consent.is_for(one));
+    let is_unused = |consent: &&TrustConsent| !programs.iter().any(|one| is_for(consent, one));
     match consents.iter().find(is_unused) {
         None => Ok(()),
         Some(consent) => {
@@ -63,13 +49,10 @@ pub fn check_program(program: &Path, consents: &[TrustConsent]) -> Result<()> {
     // What is not there is refused by whoever looks for it.
     let found = if program.exists() { writers_for_root(program) } else { Vec::new() };
     let Some(first) = found.first() else { return Ok(()) };
-    let words: Option<BTreeSet<String>> = found.iter().map(|one| one.writer.word()).collect();
-    let given = consents.iter().find(|consent| consent.is_for(program));
-    if let (Some(words), Some(given)) = (&words, given)
-        && *words == given.writers
-    {
+    if is_consented(program, &found, consents) {
         return Ok(());
     }
+    let words: Option<BTreeSet<String>> = found.iter().map(|one| one.writer.word()).collect();
     Err(Usage(refusal(program, first, words.as_ref())).into())
 }
 
@@ -83,23 +66,6 @@ pub fn check_guest_kernel(kernel: &Path) -> Result<()> {
             "the guest kernel {} would be run as root, and {} {}; run this without root, which \
              guests do not need, or chown it to root",
             kernel.display(),
-            found.place.display(),
-            found.writer
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// The ssh of a fleet, which needs no root and has no `--trust`.
-///
-/// # Errors
-/// Says who may change it.
-pub fn check_ssh_of_fleet(ssh: &Path) -> Result<()> {
-    match writers_for_root(ssh).first() {
-        Some(found) if ssh.exists() => refuse!(
-            "--ssh {}: it would be run as root, and {} {}; run this without root, which a fleet \
-             does not need, or chown it to root",
-            ssh.display(),
             found.place.display(),
             found.writer
         ),
@@ -127,11 +93,11 @@ mod tests {
 
     #[test]
     fn a_consent_names_a_path_and_users() {
-        let consent = TrustConsent::parse("/opt/a=b/mkfs=ann+group:disk").unwrap();
+        let consent = parse_consent("/opt/a=b/mkfs=ann+group:disk").unwrap();
         assert_eq!(consent.program, Path::new("/opt/a=b/mkfs"));
         assert_eq!(consent.writers, ["ann", "group:disk"].map(str::to_owned).into());
         for text in ["/opt/mkfs", "/opt/mkfs=", "=ann", "/opt/mkfs=ann+", ""] {
-            let error = TrustConsent::parse(text).unwrap_err();
+            let error = parse_consent(text).unwrap_err();
             assert!(error.is::<Usage>() && error.to_string().contains("PATH=USER"), "{error}");
         }
     }
@@ -146,9 +112,8 @@ mod tests {
         let program = dir.path().join("mkfs.own");
         std::fs::copy("/bin/true", &program).unwrap();
         let programs = std::slice::from_ref(&program);
-        let consent = |words: &str| {
-            vec![TrustConsent::parse(&format!("{}={words}", program.display())).unwrap()]
-        };
+        let consent =
+            |words: &str| vec![parse_consent(&format!("{}={words}", program.display())).unwrap()];
         check_programs(programs, &[]).unwrap();
         std::os::unix::fs::chown(&program, Some(65_533), None).unwrap();
         let error = check_programs(programs, &[]).unwrap_err().to_string();

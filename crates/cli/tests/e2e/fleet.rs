@@ -199,7 +199,7 @@ fn hosts_that_are_not_ready() {
     let ran = fleet.env.run(&all).code(1);
     ran.says(&["fh1: nobody is let in without a password", "Permission denied (publickey"]);
     let all = ["fleet", "run", "--ssh", "/nonexistent/ssh", "--hosts", "fh1"];
-    fleet.env.run(&all).code(1).says(&["fh1: /nonexistent/ssh cannot be started", "--ssh names"]);
+    fleet.env.run(&all).refused(2, &["--ssh: /nonexistent/ssh: No such file", "name an ssh"]);
     assert!(!fleet.env.db().exists(), "something was recorded");
     fleet.nothing_is_left_soon(2);
     assert_nothing_left(&fleet.env);

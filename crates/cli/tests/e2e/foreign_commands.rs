@@ -254,7 +254,7 @@ fn root_runs_no_ssh_that_others_may_write() {
         }
     }
     let ran = env.run(&[&fleet[..], &["--ssh", &ssh]].concat());
-    ran.refused(2, &[&format!("--ssh {ssh}: "), "belongs to user 65533", "run this without root"]);
+    ran.refused(2, &[&format!("--ssh: {ssh} is not run as root"), "belongs to user 65533"]);
     let by_name = [&run[..], &["--ssh", &ssh]].concat();
     refused_by_owner(env.run(&by_name), &ssh);
     assert!(!mark.exists());

@@ -110,7 +110,7 @@ fn without(env: &TestEnv, program: &str, args: &[&str]) -> Option<Ran> {
 pub fn without_command(env: &TestEnv, program: &str, args: &[&str]) -> Option<Command> {
     let unshare = tool("unshare")?;
     let nothing = env.write("nothing", "");
-    let path = fsarena_process::cmd::find(program)?.path.canonicalize().unwrap();
+    let path = fsarena_process::cmd::find(program)?.path().canonicalize().unwrap();
     let script = format!("mount --bind {nothing} {}; exec \"$@\"", path.display());
     let args = with_all_tables(args);
     let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], &args[..]].concat();

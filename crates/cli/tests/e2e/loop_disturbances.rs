@@ -86,7 +86,8 @@ fn idle_memory_is_touched_before_a_phase() {
 #[test]
 fn every_trial_has_a_fresh_file_system() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
-    let real = fsarena_process::cmd::find("mke2fs").expect("ext4 is available").path;
+    let real = fsarena_process::cmd::find("mke2fs").expect("ext4 is available");
+    let real = real.path();
     let log = env.path("mkfs.log");
     let tools = env.make_dir("tools");
     for name in ["mke2fs", "mkfs.ext4"] {

@@ -110,6 +110,7 @@ fn work(root: &Path, task: Task, flush_device: Option<PathBuf>) -> Option<Worker
         handicap_ns: 0,
         newer_than_unix_ns: 0,
         flush_device,
+        trust: Vec::new(),
     };
     let mut worker = Command::new(PROGRAM)
         .args(["worker", "--parent", &std::process::id().to_string()])

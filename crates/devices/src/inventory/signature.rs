@@ -4,6 +4,7 @@ use super::listing::{BlockDevice, Inventory};
 use super::{magic, mounts};
 use crate::Refusal;
 use fsarena_process::cmd::{self, CmdError, SearchPath};
+use fsarena_process::program::TrustedProgram;
 use rustix::fs::{Mode, OFlags, open};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -88,7 +89,7 @@ pub(super) fn open_to_look(device: &BlockDevice) -> Result<File, Refusal> {
         .map_err(|error| refuse(format!("cannot be opened: {}", std::io::Error::from(error))))
 }
 
-fn program(name: &str, path: &Path, programs: &SearchPath) -> Result<cmd::Tool, Refusal> {
+fn program(name: &str, path: &Path, programs: &SearchPath) -> Result<TrustedProgram, Refusal> {
     programs.find(name).ok_or_else(|| {
         let reason = format!("what is on it is not known: there is no {name}");
         Refusal::new(path, reason, "install the package util-linux")
@@ -99,7 +100,7 @@ fn wipefs(path: &Path, programs: &SearchPath) -> Result<Vec<String>, Refusal> {
     let tool = program("wipefs", path, programs)?;
     let words = ["--no-act", "--json", "--output", "OFFSET,TYPE", "--"].map(OsStr::new);
     let args = [words.as_slice(), &[path.as_os_str()]].concat();
-    let ran = cmd::run(&tool.path, &args, LIMIT).map_err(|error| unknown(path, &error))?;
+    let ran = cmd::run(&tool, &args, LIMIT).map_err(|error| unknown(path, &error))?;
     wipefs_names(&ran.stdout).map_err(|problem| unknown(path, &format!("wipefs: {problem}")))
 }
 
@@ -116,7 +117,7 @@ fn blkid(path: &Path, programs: &SearchPath) -> Result<Vec<String>, Refusal> {
     let tool = program("blkid", path, programs)?;
     let words = ["--probe", "--output", "export", "--"].map(OsStr::new);
     let args = [words.as_slice(), &[path.as_os_str()]].concat();
-    match cmd::run(&tool.path, &args, LIMIT) {
+    match cmd::run(&tool, &args, LIMIT) {
         Ok(ran) => Ok(blkid_names(&ran.stdout)),
         // With a reason it could not look; without one there was nothing to see.
         Err(CmdError::Failed { code: Some(NOTHING_FOUND), last_lines, .. })

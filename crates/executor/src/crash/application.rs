@@ -12,6 +12,7 @@ use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_process::cmd::{Captured, End, SearchPath};
+use fsarena_process::program::TrustedProgram;
 use fsarena_process::script::Script;
 use fsarena_safety::application::{
     Acknowledged, Application, ApplicationFault, ApplicationSeen, ApplicationWork, CheckRun,
@@ -199,7 +200,8 @@ impl<'a> Shell<'a> {
         let mut env = self.env.clone();
         env.push(("FSARENA_ACKNOWLEDGED", acknowledged.to_string().into()));
         let limit = Duration::from_secs(limit_s);
-        let script = Script { text, dir: self.dir, env: &env, input, limit };
+        let command = &TrustedProgram::confirmed(text);
+        let script = Script { command, dir: self.dir, env: &env, input, limit };
         let ran = script.run(on_line).map_err(CrashError::io(Path::new("/bin/sh")))?;
         let ending = match ran.end {
             End::Ended(status) => match (status.code(), status.signal()) {

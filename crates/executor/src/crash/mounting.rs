@@ -354,7 +354,7 @@ impl<'a> FileSystemOn<'a> {
         let mut args = fsck.args.to_vec();
         args.push(&self.device);
         let began_ns = monotonic_ns();
-        let (exit_code, text) = match cmd::run(&tool.path, &args, FSCK_LIMIT) {
+        let (exit_code, text) = match cmd::run(&tool, &args, FSCK_LIMIT) {
             Ok(ran) => (0, [ran.stderr, ran.stdout].concat()),
             Err(CmdError::Failed { code: Some(code), last_lines, .. }) => (code, last_lines),
             // A limit of ours, and no word about the file system.

@@ -8,13 +8,14 @@ use super::check::FileReader;
 use super::{CrashTask, done};
 use crate::place::{PlaceError, enter_own_processes, start_inside};
 use fsarena_bounded::Bounded;
+use fsarena_process::program::TrustedProgram;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{UnmountFlags, unmount};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 /// Bytes of a task, at most.
@@ -44,7 +45,7 @@ pub enum NativeAnswer {
 ///
 /// # Errors
 /// Without the right to namespaces, or where it cannot be started.
-pub fn crash_executor_outside(program: &Path) -> Result<ExitStatus, PlaceError> {
+pub fn crash_executor_outside(program: &TrustedProgram) -> Result<ExitStatus, PlaceError> {
     start_inside(program, &["crash_executor", "--inside"])
 }
 

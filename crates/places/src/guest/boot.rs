@@ -11,6 +11,7 @@ use fsarena_bounded::Bounded;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
 use fsarena_process::private::PrivateListener;
+use fsarena_process::program::TrustedProgram;
 use fsarena_process::tunables::TUNABLES;
 use rustix::process::Signal;
 use std::cell::Cell;
@@ -68,6 +69,9 @@ impl GuestOptions {
 pub enum GuestError {
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// Its kernel may not be started.
+    #[error(transparent)]
+    Kernel(#[from] fsarena_process::program::ProgramError),
     #[error("{path}: {error}")]
     File { path: PathBuf, error: io::Error },
     #[error("a guest needs 32 MiB of memory at least, in whole MiB; {0} bytes were asked for")]
@@ -286,8 +290,9 @@ impl<'g> Guest<'g> {
             ("HOME", dir.path().as_os_str().to_owned()),
             ("PATH", SearchPath::from_env().joined()),
         ];
+        let kernel = TrustedProgram::at(&self.options.kernel)?;
         let call = Guarded {
-            tool: &self.options.kernel,
+            tool: &kernel,
             args: &args,
             env: &env,
             dir: dir.path(),

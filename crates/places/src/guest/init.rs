@@ -6,6 +6,7 @@ use super::program::INIT;
 use super::task::{CommandRecord, DiskProbe, MemoryProbe, ProbeRecord, Record, Task};
 use fsarena_process::cmd::{End, SearchPath};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::program::TrustedProgram;
 use rustix::fs::{Advice, CWD, Mode, OFlags, fadvise, openat};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use rustix::process::{chdir, chroot, getpid};
@@ -224,16 +225,14 @@ fn probe_disk() -> io::Result<DiskProbe> {
 
 fn run_command(command: &str) -> Record {
     let from = now_ns();
-    let args = ["-c".into(), command.into()];
     let env = [
         ("PATH", SearchPath::from_env().joined()),
         ("HOME", "/tmp".into()),
         ("LC_ALL", "C".into()),
     ];
-    let shell = Path::new("/bin/sh");
     let call = Guarded {
-        tool: shell,
-        args: &args,
+        tool: &TrustedProgram::confirmed(command),
+        args: &[],
         env: &env,
         dir: Path::new(OWN),
         log: None,

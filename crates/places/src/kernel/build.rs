@@ -13,8 +13,9 @@ use super::tools::{Machine, Missing, packages};
 use crate::disk::DISK_PROTOCOL;
 use crate::owned_dir::OwnedDir;
 use fsarena_bounded::Bounded;
-use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, Tool, ended_text};
+use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::program::TrustedProgram;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -167,7 +168,7 @@ fn key_of(parts: &[&str]) -> String {
 }
 
 /// A program that was there when the build began.
-fn found(program: &str) -> Result<Tool, BuildError> {
+fn found(program: &str) -> Result<TrustedProgram, BuildError> {
     let (what, package) = (program.to_owned(), program.to_owned());
     cmd::find(program).ok_or_else(|| BuildError::Missing(vec![Missing { what, package }]))
 }
@@ -175,7 +176,7 @@ fn found(program: &str) -> Result<Tool, BuildError> {
 /// The first line of `PROGRAM --version`.
 fn version_of(program: &str) -> Result<String, BuildError> {
     let tool = found(program)?;
-    let ran = cmd::run(&tool.path, &["--version"], Duration::from_secs(60))?;
+    let ran = cmd::run(&tool, &["--version"], Duration::from_secs(60))?;
     Ok(cmd::first_line(&ran.stdout, "").unwrap_or_default())
 }
 
@@ -260,7 +261,7 @@ impl Work<'_> {
             PINNED.iter().map(|(name, value)| (*name, value.into())).collect();
         env.push(("PATH", SearchPath::from_env().joined()));
         let call = Guarded {
-            tool: &tool.path,
+            tool: &tool,
             args: &args,
             env: &env,
             dir,
@@ -274,7 +275,7 @@ impl Work<'_> {
             }
             (self.around.stop)()
         };
-        let ran = call.run(Some(LIMIT), Some(&stop)).map_err(file_error(&tool.path))?;
+        let ran = call.run(Some(LIMIT), Some(&stop)).map_err(file_error(tool.path()))?;
         let how = match ran.end {
             End::Ended(status) if status.success() => return Ok(()),
             End::Stopped => return Err(BuildError::Stopped),

@@ -4,6 +4,7 @@ use crate::disk::{ConstantDisk, Disk};
 use crate::guest::{Guest, GuestError, GuestOptions, ProbeRecord, Program, Record, Task};
 use fsarena_process::cmd::{self, ended_text};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::program::TrustedProgram;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -98,18 +99,19 @@ pub fn check(
 fn is_uml(kernel: &Path, stop: &dyn Fn() -> bool) -> Result<(), CheckError> {
     let args = ["--version".into()];
     let env = [("LC_ALL", "C".into())];
+    let start = |error| CheckError::Start { path: kernel.to_owned(), error };
+    if !cmd::is_executable(kernel) {
+        return Err(start(io::Error::other("no executable file")));
+    }
+    let program = TrustedProgram::at(kernel).map_err(|error| start(error.into_io()))?;
     let call = Guarded {
-        tool: kernel,
+        tool: &program,
         args: &args,
         env: &env,
         dir: Path::new("/"),
         log: None,
         fixed_addresses: false,
     };
-    let start = |error| CheckError::Start { path: kernel.to_owned(), error };
-    if !cmd::is_executable(kernel) {
-        return Err(start(io::Error::other("no executable file")));
-    }
     let ran = call.run(Some(VERSION_LIMIT), Some(stop)).map_err(start)?;
     let line = cmd::first_line(&ran.stdout, &ran.stderr).unwrap_or_default();
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count() > 0;

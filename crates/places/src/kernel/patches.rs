@@ -93,7 +93,7 @@ fn apply_all(tree: &Path, shown: &Path, patches: &[Embedded]) -> Result<(), Patc
         let args = [args, vec![file.path().into()]].concat();
         let env = [("LC_ALL", "C".into())];
         let call = Guarded {
-            tool: &tool.path,
+            tool: &tool,
             args: &args,
             env: &env,
             dir: tree,
@@ -101,7 +101,7 @@ fn apply_all(tree: &Path, shown: &Path, patches: &[Embedded]) -> Result<(), Patc
             fixed_addresses: false,
         };
         let ran = call.run(Some(LIMIT), None);
-        let ran = ran.map_err(|error| PatchError::File { path: tool.path.clone(), error })?;
+        let ran = ran.map_err(|error| PatchError::File { path: tool.path().to_owned(), error })?;
         if ran.succeeded() {
             continue;
         }

@@ -6,8 +6,9 @@
 //! source still has it: preferences pin each package to that.
 
 use super::packages;
-use fsarena_process::cmd::{self, CmdError, Conditions, Tool};
+use fsarena_process::cmd::{self, CmdError, Conditions};
 use fsarena_process::limits::Limits;
+use fsarena_process::program::TrustedProgram;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -45,7 +46,7 @@ impl NativePackages {
     pub fn installed() -> Result<Self, AptError> {
         let query = found("dpkg-query")?;
         let format = format!("--showformat={LINE}");
-        let printed = cmd::run(&query.path, &["--show", &format], LIMIT)?;
+        let printed = cmd::run(&query, &["--show", &format], LIMIT)?;
         Ok(Self::from_list(&printed.stdout))
     }
 
@@ -80,7 +81,7 @@ impl NativePackages {
     }
 }
 
-fn found(program: &'static str) -> Result<Tool, AptError> {
+fn found(program: &'static str) -> Result<TrustedProgram, AptError> {
     cmd::find(program).ok_or(AptError::Missing(program))
 }
 
@@ -98,8 +99,8 @@ pub(super) struct Candidate {
 
 /// apt in a directory of its own.
 pub(super) struct Apt<'a> {
-    get: Tool,
-    cache: Tool,
+    get: TrustedProgram,
+    cache: TrustedProgram,
     options: Vec<String>,
     archives: PathBuf,
     stop: &'a dyn Fn() -> bool,
@@ -148,7 +149,7 @@ impl<'a> Apt<'a> {
         Ok(Self { get, cache, options, archives: dir.join("cache/archives"), stop })
     }
 
-    fn run(&self, tool: &Tool, words: &[&str]) -> Result<cmd::Ran, AptError> {
+    fn run(&self, tool: &TrustedProgram, words: &[&str]) -> Result<cmd::Ran, AptError> {
         let mut args: Vec<&str> = self.options.iter().map(String::as_str).collect();
         args.extend_from_slice(words);
         let conditions = Conditions {
@@ -156,7 +157,7 @@ impl<'a> Apt<'a> {
             stop: Some(self.stop),
             ..Conditions::within(LIMIT)
         };
-        Ok(cmd::run_with(&tool.path, &args, &conditions)?)
+        Ok(cmd::run_with(tool, &args, &conditions)?)
     }
 
     /// Fetches the lists of packages. What apt complains of where it has some lists and not all:

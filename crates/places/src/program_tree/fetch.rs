@@ -10,6 +10,7 @@ use super::{PROGRAMS, packages};
 use crate::kernel::sha256_of;
 use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{self, CmdError};
+use fsarena_process::program::{ProgramError, TrustedProgram};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -32,6 +33,9 @@ pub enum TreeError {
     Apt(#[from] AptError),
     #[error(transparent)]
     Command(#[from] CmdError),
+    /// The loader of the tree may not be started.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     #[error(transparent)]
     Cache(#[from] CacheError),
     #[error("{path}: {error}")]
@@ -184,7 +188,8 @@ impl InstalledTree {
 
 /// What the loader of the tree in `usr` prints.
 fn start_loader(usr: &Path, args: &[&OsStr]) -> Result<String, TreeError> {
-    match cmd::run(&usr.join(LOADER), args, LOADER_LIMIT) {
+    let loader = TrustedProgram::at(&usr.join(LOADER))?;
+    match cmd::run(&loader, args, LOADER_LIMIT) {
         Ok(ran) => Ok(ran.stdout),
         Err(CmdError::Start { source, .. }) => Err(TreeError::NoEmulation(source)),
         Err(other) => Err(other.into()),

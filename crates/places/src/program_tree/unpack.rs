@@ -1,8 +1,9 @@
 //! Packages unpacked and laid together as one `/usr`: what a package has in `bin`, `sbin` or `lib`
 //! goes below `usr`, as it does on a machine whose `/bin` is a link to `/usr/bin`.
 
-use fsarena_process::cmd::{CmdError, Conditions, Tool, run_with};
+use fsarena_process::cmd::{self, CmdError, Conditions};
 use fsarena_process::limits::Limits;
+use fsarena_process::program::TrustedProgram;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -18,10 +19,14 @@ const MERGED: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 pub(super) type Owners = BTreeMap<PathBuf, usize>;
 
 /// Unpacks `package` by dpkg-deb into `raw`, which is not there yet.
-pub(super) fn unpack(dpkg_deb: &Tool, package: &Path, raw: &Path) -> Result<(), CmdError> {
+pub(super) fn unpack(
+    dpkg_deb: &TrustedProgram,
+    package: &Path,
+    raw: &Path,
+) -> Result<(), CmdError> {
     let args = ["--extract".as_ref(), package.as_os_str(), raw.as_os_str()];
     let conditions = Conditions { limits: Limits::of_writer(), ..Conditions::within(LIMIT) };
-    run_with(&dpkg_deb.path, &args, &conditions).map(drop)
+    cmd::run_with(dpkg_deb, &args, &conditions).map(drop)
 }
 
 /// Moves what package number `number` has unpacked in `raw` into `usr`; what lies elsewhere

@@ -103,7 +103,7 @@ fn loop_a_session_counts_what_the_device_counts() {
     let zeroout = fsarena_process::cmd::find("blkdiscard").is_some_and(|tool| {
         let limit = std::time::Duration::from_secs(20);
         let path = path.to_str().unwrap();
-        fsarena_process::cmd::run(&tool.path, &["-z", "-o", "1048576", path], limit).is_ok()
+        fsarena_process::cmd::run(&tool, &["-z", "-o", "1048576", path], limit).is_ok()
     });
     let total_bytes = written_bytes(&path) - before;
     let trace = session.stop().unwrap();

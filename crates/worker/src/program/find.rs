@@ -1,23 +1,32 @@
 //! Where programs are: the first executable of a name in a fixed list of directories.
 //!
 //! The list does not come from the user's `PATH`: the same machine must give the same program to
-//! everybody. Programs are started by the path at which they were found, since some (busybox) do
-//! what their name says; the record holds the path with links followed. Starts nothing.
+//! everybody. Root runs none that others may change. Programs are started by the path at which they
+//! were found, since some (busybox) do what their name says; the record holds the path with links
+//! followed. Starts nothing.
 
 use fsarena_model::job::{Job, PROGRAM_PATH, package_of};
 use fsarena_model::work::Tool;
-use fsarena_process::cmd::is_executable;
-use std::path::PathBuf;
+use fsarena_process::program::{ProgramError, TrustedProgram};
+use fsarena_process::search::{SearchPath, is_executable};
+use std::path::{Path, PathBuf};
 
-/// A program that is not installed.
+/// A program that is not installed, or that root does not run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{program} is not installed (looked in {looked_in}); {}", remedy(.program, *.package))]
+#[error("{}", .untrusted.clone().unwrap_or_else(|| not_installed(.program, *.package, .looked_in)))]
 pub struct Missing {
     pub program: String,
     /// The Debian package that brings it, where it is known.
     pub package: Option<&'static str>,
     /// The directories, with colons in between.
     pub looked_in: String,
+    /// Why root does not run the one that is there.
+    pub untrusted: Option<String>,
+}
+
+fn not_installed(program: &str, package: Option<&str>, looked_in: &str) -> String {
+    let remedy = remedy(program, package);
+    format!("{program} is not installed (looked in {looked_in}); {remedy}")
 }
 
 fn remedy(program: &str, package: Option<&str>) -> String {
@@ -27,17 +36,22 @@ fn remedy(program: &str, package: Option<&str>) -> String {
     }
 }
 
-/// A program at the path by which it is started.
+/// A program by the name that it was asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Program {
     pub name: String,
-    pub path: PathBuf,
+    pub trusted: TrustedProgram,
 }
 
 impl Program {
+    /// By which it is started.
+    pub fn path(&self) -> &Path {
+        self.trusted.path()
+    }
+
     /// For the record: links followed, `version` as it was told.
     pub fn tool(&self, version: String) -> Tool {
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let path = self.path().canonicalize().unwrap_or_else(|_| self.path().to_owned());
         Tool { name: self.name.clone(), path, version }
     }
 }
@@ -69,28 +83,36 @@ pub(super) fn find(
     dirs: &[PathBuf],
     package: Option<&'static str>,
 ) -> Result<Program, Missing> {
-    let missing = |looked_in: String| Missing { program: program.to_owned(), package, looked_in };
-    let found = |path: PathBuf| Program { name: program.to_owned(), path };
+    let missing = |looked_in: String, untrusted: Option<String>| {
+        Err(Missing { program: program.to_owned(), package, looked_in, untrusted })
+    };
+    let found = |trusted: TrustedProgram| Ok(Program { name: program.to_owned(), trusted });
     if program.contains('/') {
-        let path = PathBuf::from(program);
-        return if path.is_absolute() && is_executable(&path) {
-            Ok(found(path))
-        } else {
-            Err(missing("the place that it names, which has to be absolute".to_owned()))
+        let path = Path::new(program);
+        let named = "the place that it names, which has to be absolute".to_owned();
+        if !path.is_absolute() || !is_executable(path) {
+            return missing(named, None);
+        }
+        return match TrustedProgram::at(path) {
+            Ok(trusted) => found(trusted),
+            Err(ProgramError::Missing { .. }) => missing(named, None),
+            Err(untrusted) => missing(named, Some(untrusted.to_string())),
         };
     }
-    let there = |path: &PathBuf| !program.is_empty() && is_executable(path);
-    dirs.iter().map(|dir| dir.join(program)).find(there).map(found).ok_or_else(|| {
-        let looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
-        missing(looked_in.join(":"))
-    })
+    let search = SearchPath::new(dirs.to_vec());
+    match search.find(program).filter(|_| !program.is_empty()) {
+        Some(trusted) => found(trusted),
+        None => {
+            let looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+            missing(looked_in.join(":"), search.why_untrusted(program))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use fsarena_model::job::{Command, Compression, JobKind};
-    use std::path::Path;
 
     #[test]
     fn what_is_missing_is_named_with_its_package() {
@@ -106,7 +128,28 @@ mod tests {
         for odd in ["bin/sh", "/etc/passwd", "/nowhere/sh", "/bin"] {
             assert!(find(odd, &[PathBuf::from("/")], None).is_err(), "{odd}");
         }
-        assert_eq!(find("/bin/sh", &nowhere, None).unwrap().path, Path::new("/bin/sh"));
+        assert_eq!(find("/bin/sh", &nowhere, None).unwrap().path(), Path::new("/bin/sh"));
+    }
+
+    #[test]
+    fn root_runs_no_measured_program_that_others_may_write() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: this is not root");
+            return;
+        }
+        let (theirs, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for dir in [&theirs, &own] {
+            fsarena_testkit::write_script(&dir.path().join("flac"), "true");
+        }
+        std::os::unix::fs::chown(theirs.path(), Some(65_534), None).unwrap();
+        let [theirs, own] = [theirs.path().to_owned(), own.path().to_owned()];
+        let next = find("flac", &[theirs.clone(), own.clone()], None).unwrap();
+        assert_eq!(next.path(), own.join("flac"), "the next one is taken");
+        let named = theirs.join("flac");
+        for (program, dirs) in [("flac", &[theirs][..]), (named.to_str().unwrap(), &[])] {
+            let text = find(program, dirs, None).unwrap_err().to_string();
+            assert!(text.contains("is not run as root") && text.contains("65534"), "{text}");
+        }
     }
 
     #[test]

@@ -36,12 +36,13 @@ use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
 use fsarena_process::cmd::{Captured, End, SearchPath, Streams, TOO_MUCH_OUTPUT, capture};
+use fsarena_process::command::ProgramCommand;
 use fsarena_process::kill_orphans;
 use fsarena_process::limits::Limits;
 use rustix::process::Signal;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// How long fio may think about its version, or about a job that it is not to run.
@@ -85,11 +86,11 @@ impl FioRun {
             return Err(ProgramError::NoPhase { name: phase.to_owned(), known });
         }
         let program = find_fio()?;
-        let failed = |source| ProgramError::Run { program: program.path.clone(), source };
+        let failed = |source| ProgramError::Run { program: program.path().to_owned(), source };
         let mut ask = command(&program, &["--version".to_owned()]);
         let version = answer(&mut ask, "").map_err(failed)?.stdout.trim().to_owned();
         if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
-            let (program, oldest) = (program.path, OLDEST_MAJOR);
+            let (program, oldest) = (program.path().to_owned(), OLDEST_MAJOR);
             return Err(ProgramError::Version { program, printed: version, oldest });
         }
         let phase_run = file.for_phase(phase, lay_out, seed.tag());
@@ -139,7 +140,7 @@ impl FioRun {
             own_ns.saturating_add(usage.user_ns).saturating_add(usage.system_ns)
         });
 
-        let mut argv = vec![program.path.display().to_string()];
+        let mut argv = vec![program.path().display().to_string()];
         argv.extend(phase.args.iter().cloned());
         let outcome = streams
             .read()
@@ -241,21 +242,26 @@ fn find_fio() -> Result<Program, ProgramError> {
 }
 
 fn find_fio_in(path: &SearchPath) -> Result<Program, ProgramError> {
-    let found = path.find("fio").map(|tool| Program { name: tool.name, path: tool.path });
+    let found = path.find("fio").map(|trusted| Program { name: "fio".to_owned(), trusted });
     let missing = || Missing {
         program: "fio".to_owned(),
         package: Some("fio"),
         looked_in: path.joined().to_string_lossy().into_owned(),
+        untrusted: path.why_untrusted("fio"),
     };
     Ok(found.ok_or_else(missing)?)
 }
 
 /// What fio says when it is asked something, which takes a moment.
-fn answer(command: &mut Command, input: &str) -> io::Result<Captured> {
+fn answer(command: &mut ProgramCommand, input: &str) -> io::Result<Captured> {
     answer_within(command, input, ANSWER_LIMIT)
 }
 
-fn answer_within(command: &mut Command, input: &str, limit: Duration) -> io::Result<Captured> {
+fn answer_within(
+    command: &mut ProgramCommand,
+    input: &str,
+    limit: Duration,
+) -> io::Result<Captured> {
     let printed = capture(command, input, Limits::of_tool(), Some(limit), None)?;
     let broken = match (printed.end, printed.broken_limit) {
         (End::TimedOut, _) => format!("it has not answered after {} s", limit.as_secs()),
@@ -266,8 +272,8 @@ fn answer_within(command: &mut Command, input: &str, limit: Duration) -> io::Res
     Err(io::Error::other(broken))
 }
 
-fn command(program: &Program, args: &[String]) -> Command {
-    let mut command = Command::new(&program.path);
+fn command(program: &Program, args: &[String]) -> ProgramCommand {
+    let mut command = ProgramCommand::new(&program.trusted);
     environment(&mut command).args(args);
     command
 }
@@ -286,12 +292,11 @@ fn first_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_process::program::TrustedProgram;
     use std::time::Instant;
 
-    fn shell(text: &str) -> Command {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", text]);
-        command
+    fn shell(text: &str) -> ProgramCommand {
+        ProgramCommand::new(&TrustedProgram::confirmed(text))
     }
 
     #[test]
@@ -318,9 +323,9 @@ mod tests {
         let path = dir.path().join("fio");
         fsarena_testkit::write_script(&path, "echo fio-3.36");
         let search_path = SearchPath::new(vec![dir.path().to_owned()]);
-        assert_eq!(find_fio_in(&search_path).unwrap().path, path);
+        assert_eq!(find_fio_in(&search_path).unwrap().path(), path);
         std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
         let missing = find_fio_in(&search_path).unwrap_err().to_string();
-        assert!(missing.starts_with("fio is not installed"), "{missing}");
+        assert!(missing.contains("fio is not run as root"), "{missing}");
     }
 }

@@ -11,6 +11,7 @@ use fsarena_model::job::PROGRAM_PATH;
 use fsarena_process::adopt_orphans;
 use fsarena_process::child::{end_with_parent, start_in};
 use fsarena_process::cmd::{capture, first_line};
+use fsarena_process::command::ProgramCommand;
 use fsarena_process::limits::Limits;
 use fsarena_process::tunables;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -19,7 +20,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use std::io;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// Of standard error, kept, bytes.
@@ -31,14 +32,14 @@ const MOST_AT_THE_END: usize = 64;
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a program sees: nothing of the user's changes what it does.
-pub(super) fn environment(command: &mut Command) -> &mut Command {
+pub(super) fn environment(command: &mut ProgramCommand) -> &mut ProgramCommand {
     command.env_clear().envs(tunables::inherited());
     command.env("PATH", PROGRAM_PATH).env("LC_ALL", "C").env("HOME", "/")
 }
 
 /// Lets `command` start in the root, and be sent `at_death` when this process dies. Descendants of
 /// it that outlive their parent become children of this process ([`adopt_orphans`]).
-pub(super) fn start_in_root(command: &mut Command, root: &Root, at_death: Signal) {
+pub(super) fn start_in_root(command: &mut ProgramCommand, root: &Root, at_death: Signal) {
     start_in(command, root.dir().as_fd());
     end_with_parent(command, at_death);
     adopt_orphans();
@@ -52,7 +53,7 @@ pub(super) fn version(found: &Program) -> String {
 }
 
 fn version_within(found: &Program, limit: Duration) -> io::Result<String> {
-    let mut command = Command::new(&found.path);
+    let mut command = ProgramCommand::new(&found.trusted);
     environment(&mut command).arg("--version");
     let printed = capture(&mut command, "", Limits::of_tool(), Some(limit), None)?;
     // bzip2 tells it on standard error. A dash knows no such option, and says so there.
@@ -79,7 +80,7 @@ impl StderrTail {
     }
 
     /// Becomes the standard error of `command`; standard output and input are `/dev/null`.
-    pub fn attach(&self, command: &mut Command) -> io::Result<()> {
+    pub fn attach(&self, command: &mut ProgramCommand) -> io::Result<()> {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::from(self.write.try_clone()?));
         Ok(())
@@ -166,6 +167,7 @@ pub(super) fn errno_in(text: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_process::program::TrustedProgram;
     use std::time::Instant;
 
     #[test]
@@ -190,8 +192,8 @@ mod tests {
     #[test]
     fn a_flood_is_taken_and_its_end_kept() {
         let mut stderr_tail = StderrTail::new().unwrap();
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", "yes complaint | head -n 500000 >&2; echo end >&2; exit 3"]);
+        let text = "yes complaint | head -n 500000 >&2; echo end >&2; exit 3";
+        let mut command = ProgramCommand::new(&TrustedProgram::confirmed(text));
         stderr_tail.attach(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
         drop(command);
@@ -204,7 +206,7 @@ mod tests {
     fn script(dir: &tempfile::TempDir, text: &str) -> Program {
         let path = dir.path().join("program");
         fsarena_testkit::write_script(&path, text);
-        Program { name: "program".to_owned(), path }
+        Program { name: "program".to_owned(), trusted: TrustedProgram::at(&path).unwrap() }
     }
 
     #[test]
@@ -216,7 +218,9 @@ mod tests {
         assert_eq!(printed("echo version 7 >&2"), "version 7");
         assert_eq!(printed("echo unknown option >&2; exit 2"), "", "a complaint is no version");
         assert_eq!(printed("cat; pwd"), "/", "nothing on standard input, and not in a tree");
-        assert_eq!(version(&Program { name: "x".to_owned(), path: "/nowhere/x".into() }), "");
+        let gone = script(&dir, "true");
+        std::fs::remove_file(gone.path()).unwrap();
+        assert_eq!(version(&gone), "");
     }
 
     #[test]

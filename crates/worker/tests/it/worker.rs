@@ -102,6 +102,7 @@ fn spec(root: &Path, op: Op) -> WorkerSpec {
         handicap_ns: 0,
         newer_than_unix_ns: 0,
         flush_device: None,
+        trust: Vec::new(),
     }
 }
 

@@ -49,6 +49,7 @@ fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
         handicap_ns: 0,
         newer_than_unix_ns: 0,
         flush_device: None,
+        trust: Vec::new(),
     }
 }
 

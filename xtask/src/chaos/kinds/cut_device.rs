@@ -82,7 +82,7 @@ impl Disturbance for CutDevice {
             if let Ok(image) = File::options().write(true).open(image) {
                 image.set_len(self.left_mib << 20)?;
                 let args = [OsStr::new("-c"), device.as_os_str()];
-                let _ = run(&losetup.path, &args, LOSETUP_LIMIT);
+                let _ = run(&losetup, &args, LOSETUP_LIMIT);
             }
         }
         self.moment.release(&live.fixture)?;

@@ -3,8 +3,9 @@
 //! Ctrl-C closes the standard input of all, which ends their RUNs; a second one kills every ssh.
 //! Where this process is killed the kernel does both.
 
+use crate::commands::remote::TrustedSsh;
 use fsarena_bounded::Bounded;
-use fsarena_hosts::{Answers, Ending, Host, Ssh};
+use fsarena_hosts::{Answers, Ending, Host};
 use fsarena_process::piped::Piped;
 use std::collections::VecDeque;
 use std::io::{self, BufReader};
@@ -51,14 +52,14 @@ impl Connections {
     /// Starts the words of a script on a host. It is killed after `limit`.
     pub(super) fn open(
         &self,
-        (ssh, host): (&Ssh, &Host),
+        (ssh, host): (&TrustedSsh, &Host),
         words: &[String],
         token: &str,
         limit: Option<Duration>,
         take_line: TakeLine,
     ) -> io::Result<Connection> {
-        let line = ssh.command_line(host, words);
-        let (piped, output, errors) = Piped::start(&line[0], &line[1..])?;
+        let arguments = ssh.arguments(host, words);
+        let (piped, output, errors) = Piped::start(&ssh.program, &arguments)?;
         let piped = Arc::new(piped);
         let is_late = Arc::new(AtomicBool::new(false));
         let deadline = limit.map(|limit| Instant::now() + limit);

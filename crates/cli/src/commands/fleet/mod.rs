@@ -73,8 +73,9 @@ impl Drop for EndOfWork<'_> {
 
 /// This program's file.
 fn own_program() -> Result<OwnProgram> {
-    let path = context::program();
-    let bytes = std::fs::read(&path).with_context(|| format!("{}", path.display()))?;
+    let program = context::program();
+    let path = program.path();
+    let bytes = std::fs::read(path).with_context(|| format!("{}", path.display()))?;
     let name = rustix::system::uname();
     let machine =
         format!("{} {}", name.sysname().to_string_lossy(), name.machine().to_string_lossy());

@@ -1,18 +1,17 @@
 //! What is to be carried out on the hosts, read and checked before the first of them is asked.
 
 use crate::args::{Cli, Command, FleetRunArgs, RunArgs};
+use crate::commands::remote::{self, TrustedSsh};
 use crate::commands::run::read_experiment;
-use crate::commands::{remote, trust};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use clap::Parser as _;
-use fsarena_hosts::{HostList, Ssh};
-use std::path::Path;
+use fsarena_hosts::HostList;
 
 /// A fleet and its task.
 pub(super) struct Request {
     pub(super) hosts: HostList,
-    pub(super) ssh: Ssh,
+    pub(super) ssh: TrustedSsh,
     /// The program on the hosts, where this one is not copied.
     pub(super) program: String,
     /// The experiment as a file; empty where it is a built-in one.
@@ -25,8 +24,8 @@ pub(super) struct Request {
 impl Request {
     /// Reads arguments, hosts and experiment.
     pub(super) fn read(args: &FleetRunArgs) -> Result<Self> {
-        let (hosts, ssh) = (remote::hosts(&args.hosts)?, remote::ssh(&args.ssh)?);
-        trust::check_ssh_of_fleet(Path::new(ssh.program()))?;
+        let hosts = remote::hosts(&args.hosts)?;
+        let ssh = TrustedSsh::find(&args.ssh, |_| Ok(()))?;
         let program = args.remote_program.clone();
         remote::check_program(&program)?;
         let run = run_options(args)?;

@@ -72,7 +72,7 @@ impl Session<'_> {
         }
         let way = (&self.request.ssh, self.host);
         self.connections.open(way, words, self.token, limit, take_line).map_err(|error| {
-            let program = self.request.ssh.program();
+            let program = self.request.ssh.program.path().display();
             self.says(&format!("{program} cannot be started: {error}; --ssh names another"))
         })
     }

@@ -5,14 +5,15 @@ mod commands;
 mod programs;
 
 use crate::args::RunArgs;
-use crate::commands::trust::{self, TrustConsent};
+use crate::commands::remote::TrustedSsh;
+use crate::commands::trust;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_devices::vet::{self, WipeConsent};
-use fsarena_hosts::Ssh;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
+use fsarena_model::trust::TrustConsent;
 use fsarena_model::work::UserIds;
 use fsarena_runner::OwnPaths;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -29,8 +30,11 @@ pub(super) struct Consents {
 impl Consents {
     /// Reads both options.
     pub(super) fn parse(args: &RunArgs) -> Result<Self> {
-        let trust = args.trust.iter().map(|text| TrustConsent::parse(text));
-        Ok(Self { wipe: parse(&args.wipe)?, trust: trust.collect::<Result<_>>()? })
+        let trust = args.trust.iter().map(|text| trust::parse_consent(text));
+        let trust = trust.collect::<Result<Vec<_>>>()?;
+        // What is refused in spite of it is refused before anything is started.
+        fsarena_process::trust::accept(&trust);
+        Ok(Self { wipe: parse(&args.wipe)?, trust })
     }
 }
 
@@ -40,12 +44,12 @@ impl Consents {
 pub(super) fn vet_programs(
     plan: &RunPlan,
     user: Option<UserIds>,
-    (files, ssh): (Vec<PathBuf>, Option<&Ssh>),
+    (files, ssh): (Vec<PathBuf>, Option<&TrustedSsh>),
     consents: &[TrustConsent],
 ) -> Result<()> {
     let mut all = programs::written_out(plan, user);
     all.extend(files);
-    all.extend(ssh.map(|ssh| PathBuf::from(ssh.program())));
+    all.extend(ssh.map(|ssh| ssh.program.path().to_owned()));
     for contender in &plan.contenders {
         if let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device {
             all.extend(context::kernels()?.called(kernel).map(|found| found.binary));

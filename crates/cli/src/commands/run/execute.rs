@@ -76,12 +76,13 @@ pub(super) fn execute(
 /// SHA-256 of this program's file: a RUN is not resumed by another one. With short waits it is that
 /// of the file's identity, as reading the file takes longer than the trials of a test.
 pub(super) fn program_sha256() -> Result<String> {
-    let path = context::program();
+    let program = context::program();
+    let path = program.path();
     let identity = || {
-        let file = std::fs::metadata(&path)?;
+        let file = std::fs::metadata(path)?;
         Ok(format!("{}:{} {} B", file.dev(), file.ino(), file.len()).into_bytes())
     };
-    let bytes = if fault::is_fast() { identity() } else { std::fs::read(&path) };
+    let bytes = if fault::is_fast() { identity() } else { std::fs::read(path) };
     let bytes = bytes.with_context(|| format!("{}", path.display()))?;
     Ok(fsarena_model::seed::hex(&Sha256::digest(&bytes)))
 }

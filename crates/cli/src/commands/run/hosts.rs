@@ -5,19 +5,22 @@
 
 use super::rendezvous::{self, Allocation};
 use crate::args::RunArgs;
-use crate::commands::remote;
+use crate::commands::remote::{self, TrustedSsh};
+use crate::commands::trust;
 use crate::context::{Usage, exit};
 use anyhow::Result;
 use fsarena_executor::work_limit_ns;
-use fsarena_hosts::{Ending, Host, HostList, Ssh};
+use fsarena_hosts::{Ending, Host, HostList};
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::factor::{self, HOST_COUNT, RANKS};
 use fsarena_model::run::{RunPlace, RunPlan};
 use fsarena_model::spec::{RankAgent, RankHost};
+use fsarena_model::trust::TrustConsent;
 use fsarena_model::visible;
 use fsarena_model::work::{HostHello, WorkerSays};
 use fsarena_plan::Experiment;
-use fsarena_process::cmd::{End, capture_argv};
+use fsarena_process::cmd::{End, capture};
+use fsarena_process::command::ProgramCommand;
 use fsarena_process::limits::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -70,19 +73,19 @@ pub(super) fn list(args: &RunArgs) -> Result<Option<HostList>> {
     args.hosts.as_deref().map(remote::hosts).transpose()
 }
 
-/// The ssh to them, where there are any. [`vet_programs`](super::consent::vet_programs) is to see
-/// its program before it is started.
+/// The ssh to them, where there are any.
 ///
 /// # Errors
-/// When it is not there, or named without hosts.
-pub(super) fn ssh(args: &RunArgs) -> Result<Option<Ssh>> {
+/// When it is not there, is none that root runs, or is named without hosts.
+pub(super) fn ssh(args: &RunArgs, consents: &[TrustConsent]) -> Result<Option<TrustedSsh>> {
     if args.hosts.is_none() {
         if args.ssh.is_some() || args.remote_program.is_some() {
             refuse!("--ssh and --remote-program are for --hosts; add it");
         }
         return Ok(None);
     }
-    remote::ssh(args.ssh.as_deref().unwrap_or(SSH)).map(Some)
+    let check = |path: &Path| trust::check_program(path, consents);
+    TrustedSsh::find(args.ssh.as_deref().unwrap_or(SSH), check).map(Some)
 }
 
 /// Adds the level of the ranks where it is not said: one for each host.
@@ -149,7 +152,7 @@ pub(super) fn check_numbers(
 pub(super) fn of_run(
     args: &RunArgs,
     hosts: Option<&HostList>,
-    ssh: Option<&Ssh>,
+    ssh: Option<&TrustedSsh>,
     plan: &RunPlan,
     database: &Path,
 ) -> Result<RankHosts> {
@@ -275,7 +278,7 @@ fn check_directories(option: &str, plan: &RunPlan) -> Result<()> {
 /// When they are not named, or are others.
 pub(super) fn of_stored(
     args: &RunArgs,
-    ssh: Option<&Ssh>,
+    ssh: Option<&TrustedSsh>,
     rest: &RunPlan,
     place: &RunPlace,
     database: &Path,
@@ -313,7 +316,7 @@ pub(super) fn of_stored(
 }
 
 /// A host with the command that starts a rank there.
-fn rank_host(ssh: &Ssh, host: &Host, (program, mount): (&str, Option<&str>)) -> RankHost {
+fn rank_host(ssh: &TrustedSsh, host: &Host, (program, mount): (&str, Option<&str>)) -> RankHost {
     let agent = RankAgent {
         argv: ssh.command_line(host, &[program, "agent"]),
         mount: mount.map(str::to_owned),
@@ -325,10 +328,12 @@ fn rank_host(ssh: &Ssh, host: &Host, (program, mount): (&str, Option<&str>)) -> 
 }
 
 /// What a host says of itself, or in a sentence why it says nothing.
-fn hello(ssh: &Ssh, host: &Host, program: &str) -> Result<HostHello, String> {
-    let argv = ssh.command_line(host, &[program, "rank-server"]);
-    let captured = capture_argv(&argv, Limits::of_writer(), HELLO_TIMEOUT)
-        .map_err(|error| format!("{}: cannot be started: {error}", ssh.program()))?;
+fn hello(ssh: &TrustedSsh, host: &Host, program: &str) -> Result<HostHello, String> {
+    let mut command = ProgramCommand::new(&ssh.program);
+    command.args(ssh.arguments(host, &[program, "rank-server"]));
+    let captured = capture(&mut command, "", Limits::of_writer(), Some(HELLO_TIMEOUT), None);
+    let captured = captured
+        .map_err(|error| format!("{}: cannot be started: {error}", ssh.program.path().display()))?;
     let status = match captured.end {
         End::Ended(status) => status,
         _ => {

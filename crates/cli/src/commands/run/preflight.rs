@@ -79,7 +79,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     let user = args.user.as_deref().map(options::user_ids).transpose()?;
     options::check_cpus(&args.cpus)?;
     // Before anything that the experiment file names is run or installed.
-    let ssh = hosts::ssh(args)?;
+    let ssh = hosts::ssh(args, &consents.trust)?;
     consent::vet_programs(&plan, user, (files, ssh.as_ref()), &consents.trust)?;
     consent::confirm_commands(args, &plan, user)?;
     let devices = consent::vet_devices(&plan, &consents.wipe, ours, false)?;

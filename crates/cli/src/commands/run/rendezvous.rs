@@ -92,7 +92,7 @@ impl Allocation {
     fn rank_hosts(&self, names: Vec<String>) -> Result<Vec<RankHost>> {
         let dir =
             self.dir.path().to_str().context("the state directory has a name that is no text")?;
-        let program = context::program().display().to_string();
+        let program = context::program().path().display().to_string();
         let host = |(rank, name): (usize, String)| {
             let words = [&*program, "rank-connection", dir, &rank.to_string()];
             let argv = words.map(str::to_owned).to_vec();

@@ -49,7 +49,7 @@ pub(super) fn run(
     let user = header.place.as_ref().and_then(|place| place.user);
     let kernels = header.place.as_ref().map_or(&[][..], |place| place.kernel_files.as_slice());
     let kernel_paths = kernels.iter().map(|file| file.path.clone()).collect();
-    let ssh = hosts::ssh(args)?;
+    let ssh = hosts::ssh(args, &consents.trust)?;
     consent::vet_programs(&rest, user, (kernel_paths, ssh.as_ref()), &consents.trust)?;
     let run_name = format!("RUN {run}");
     consent::confirm_stored(args, StoredCommands { run: &run_name, rest: &rest, user, kernels })?;

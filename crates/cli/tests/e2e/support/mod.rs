@@ -317,7 +317,7 @@ pub fn tool(name: &str) -> Option<String> {
     if found.is_none() {
         println!("not run: {name} is not installed");
     }
-    found.map(|tool| tool.path.display().to_string())
+    found.map(|tool| tool.path().display().to_string())
 }
 
 /// Smallest device of the tests on which `fs` is made.

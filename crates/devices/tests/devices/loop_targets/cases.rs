@@ -63,7 +63,7 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
 fn extents_of(image: &Path) -> String {
     let filefrag = cmd::find("filefrag").expect("filefrag of e2fsprogs");
     let args = [OsStr::new("-v"), image.as_os_str()];
-    let ran = cmd::run(&filefrag.path, &args, Duration::from_secs(60));
+    let ran = cmd::run(&filefrag, &args, Duration::from_secs(60));
     ran.map(|ran| ran.stdout).unwrap_or_default()
 }
 

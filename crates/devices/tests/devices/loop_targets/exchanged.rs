@@ -10,14 +10,17 @@ use fsarena_devices::ssd::{self, Precondition};
 use fsarena_filesystems::driver;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::device::SsdPolicy;
-use fsarena_process::cmd;
+use fsarena_process::cmd::{Conditions, NO_ARGS, run_with};
+use fsarena_process::program::TrustedProgram;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 fn shell(script: &str) -> String {
-    cmd::shell(script, Duration::from_secs(60)).unwrap().stdout.trim().to_owned()
+    let conditions = Conditions::of_writer(Duration::from_secs(60));
+    let ran = run_with(&TrustedProgram::confirmed(script), &NO_ARGS, &conditions);
+    ran.unwrap().stdout.trim().to_owned()
 }
 
 /// An ext4 of somebody else's, in a file.

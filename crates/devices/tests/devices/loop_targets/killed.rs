@@ -8,6 +8,8 @@ use fsarena_devices::{leftovers, loopdev, mountinfo, settle, vet};
 use fsarena_filesystems::driver;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_process::child;
+use fsarena_process::cmd::{Conditions, NO_ARGS, run_with};
+use fsarena_process::program::TrustedProgram;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -175,7 +177,7 @@ impl UserSpace {
         let (disk, mnt) = (dir.join("disk"), dir.join("user-space"));
         sh(&format!("truncate -s 64M {0} && mkfs.ext4 -q -F {0}", disk.display()));
         std::fs::create_dir(&mnt).unwrap();
-        let mut command = Command::new(program.path);
+        let mut command = Command::new(program.path());
         command.args(["-f", "-o", "rw"]).args([&disk, &mnt]).stdout(Stdio::null());
         let mut this = Self { server: command.spawn().unwrap(), mnt };
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -204,7 +206,8 @@ impl Drop for UserSpace {
 }
 
 fn sh(command: &str) -> String {
-    fsarena_process::cmd::shell(command, Duration::from_secs(60)).unwrap().stdout
+    let conditions = Conditions::of_writer(Duration::from_secs(60));
+    run_with(&TrustedProgram::confirmed(command), &NO_ARGS, &conditions).unwrap().stdout
 }
 
 /// What serves the image is stopped: a read of the device does not end, and nobody can end it.
@@ -273,9 +276,7 @@ fn loop_pid_namespace_member() {
     child::mount_proc().unwrap();
     assert_eq!(std::fs::read_link("/proc/self").unwrap(), Path::new("1"));
     assert!(leftovers::loop_devices_of(Path::new("/x/fsarena-none")).unwrap().is_empty());
-    let limit = Duration::from_secs(10);
-    let ran = fsarena_process::cmd::shell("setsid sleep 4242 & echo $PPID", limit).unwrap();
-    assert_eq!(ran.stdout, "1\n");
+    assert_eq!(sh("setsid sleep 4242 & echo $PPID"), "1\n");
 }
 
 #[test]

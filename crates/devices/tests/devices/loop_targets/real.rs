@@ -30,7 +30,7 @@ impl Disk {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let all = [args[0], args[1], file.as_os_str()];
-            match cmd::run(&losetup.path, &all, Duration::from_secs(20)) {
+            match cmd::run(&losetup, &all, Duration::from_secs(20)) {
                 Ok(ran) => return Some(Self { node: ran.stdout.trim().into() }),
                 Err(error) => assert!(Instant::now() < deadline, "{error}"),
             }
@@ -43,7 +43,7 @@ impl Drop for Disk {
     fn drop(&mut self) {
         let losetup = cmd::find("losetup").unwrap();
         let args = [OsStr::new("-d"), self.node.as_os_str()];
-        cmd::run(&losetup.path, &args, Duration::from_secs(20)).unwrap();
+        cmd::run(&losetup, &args, Duration::from_secs(20)).unwrap();
     }
 }
 

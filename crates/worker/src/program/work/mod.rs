@@ -77,7 +77,7 @@ impl JobRun {
         let programs = find_all(&task.job)?;
         let tools = programs.iter().map(|found| found.tool(version(found))).collect();
         let stderr_tail = StderrTail::new().map_err(|source| {
-            let program = programs.first().map(|found| found.path.clone()).unwrap_or_default();
+            let program = programs.first().map(|found| found.path().to_owned()).unwrap_or_default();
             ProgramError::Run { program, source }
         })?;
         let delay = InjectedDelay::default();

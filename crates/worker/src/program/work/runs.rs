@@ -11,12 +11,13 @@ use fsarena_model::job::package_of;
 use fsarena_model::work::{JobTask, OpError};
 use fsarena_process::OrphanReaper;
 use fsarena_process::child::set_umask;
+use fsarena_process::command::ProgramCommand;
 use rustix::io::Errno;
 use rustix::process::Signal;
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 
 /// Of a program's standard error, in a report, bytes.
 const STDERR_BYTES: usize = 400;
@@ -108,7 +109,7 @@ pub(super) struct ProgramRuns<'a> {
     at_death: Signal,
     stderr_tail: &'a mut StderrTail,
     /// The only command, where there is one, ready before the clock runs.
-    ready: Option<io::Result<Command>>,
+    ready: Option<io::Result<ProgramCommand>>,
     /// Program and arguments of the first start.
     argv: Vec<String>,
     /// Starts that ended well.
@@ -122,7 +123,7 @@ impl<'a> ProgramRuns<'a> {
         at_death: Signal,
         stderr_tail: &'a mut StderrTail,
     ) -> Self {
-        let argv = vec![program.path.display().to_string()];
+        let argv = vec![program.path().display().to_string()];
         Self { program, root, at_death, stderr_tail, ready: None, argv, done: 0 }
     }
 
@@ -133,11 +134,11 @@ impl<'a> ProgramRuns<'a> {
         }
     }
 
-    fn command(&mut self, args: &Args) -> io::Result<Command> {
+    fn command(&mut self, args: &Args) -> io::Result<ProgramCommand> {
         if self.argv.len() == 1 {
             self.argv.extend(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
         }
-        let mut command = Command::new(&self.program.path);
+        let mut command = ProgramCommand::new(&self.program.trusted);
         // By its plain name, as a shell does it: so it names itself in its messages.
         environment(&mut command).arg0(&self.program.name).args(args);
         set_umask(&mut command);
@@ -203,7 +204,7 @@ impl HookRun {
     pub fn prepare(command: &str, data: &Path, root: &Path) -> Result<Self, ProgramError> {
         let args = vec!["-c".into(), filled(command, &absolute(root)?, data)?];
         let shell = find("sh", &usual_dirs(), package_of("sh"))?;
-        let run = |source| ProgramError::Run { program: shell.path.clone(), source };
+        let run = |source| ProgramError::Run { program: shell.path().to_owned(), source };
         let stderr_tail = StderrTail::new().map_err(run)?;
         Ok(Self { shell, args, stderr_tail })
     }
