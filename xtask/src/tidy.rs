@@ -12,6 +12,7 @@ mod layout;
 mod lines;
 mod manifests;
 mod modules;
+mod programs;
 mod prose;
 mod sequences;
 mod tree;
@@ -33,6 +34,7 @@ const RULES: &[Rule] = &[
     Rule { name: "lints", check: manifests::lints },
     Rule { name: "processes", check: code::processes },
     Rule { name: "private-places", check: code::private_places },
+    Rule { name: "started-programs", check: programs::started },
     Rule { name: "module-docs", check: code::module_docs },
     Rule { name: "vague-names", check: code::vague_names },
     Rule { name: "unfinished", check: code::unfinished },
