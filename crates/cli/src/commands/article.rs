@@ -40,7 +40,7 @@ pub fn run(args: &ArticleArgs, db: Option<&Path>) -> Result<()> {
         ChartFiles::new(&dir, PaperWidth::default(), formats)?.write(&charts)?;
     }
     for file in article.files() {
-        output_file::write(&args.output.join(file.name), file.text.as_bytes())?;
+        output_file::write(&args.output.join(file.name), &file.text)?;
     }
     say!("article of RUN {id}: {}, {} charts", args.output.display(), charts.len());
     Ok(())

@@ -58,7 +58,7 @@ impl ChartFiles {
     fn write_chart(&self, name: &str, svg: &str) -> Result<()> {
         let path = |end: &str| self.dir.join(format!("{name}.{end}"));
         if self.formats.contains(&AssetFormat::Svg) {
-            output_file::write(&path("svg"), svg.as_bytes())?;
+            output_file::write(&path("svg"), svg)?;
         }
         [(AssetFormat::Pdf, "pdf"), (AssetFormat::Png, "png")]
             .iter()
@@ -87,6 +87,6 @@ impl ChartFiles {
         cmd::run(tool, &all, CONVERT_TIMEOUT)
             .with_context(|| format!("--assets-format {format}: {}", to.display()))?;
         let bytes = std::fs::read(&made).with_context(|| made.display().to_string())?;
-        output_file::write(to, &bytes)
+        output_file::write_bytes(to, &bytes)
     }
 }

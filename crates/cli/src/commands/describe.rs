@@ -21,7 +21,7 @@ pub fn man(dir: Option<&Path>) -> Result<()> {
     };
     output_file::create_dir("--dir", dir)?;
     for (name, page) in &pages {
-        output_file::write(&dir.join(format!("{name}.1")), page.as_bytes())?;
+        output_file::write(&dir.join(format!("{name}.1")), page)?;
     }
     say!("{} pages are in {}; man -l FILE shows one", pages.len(), dir.display());
     Ok(())

@@ -38,7 +38,7 @@ pub fn show(model: &str, args: &DevicesArgs) -> Result<()> {
     })?;
     if let Some(path) = &args.svg {
         let svg = device_model_svg(&measured, &latencies(&rows));
-        output_file::write(path, svg.as_bytes())?;
+        output_file::write(path, &svg)?;
         say!("drawn: {}", context::near(path).display());
     }
     Ok(())

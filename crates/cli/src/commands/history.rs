@@ -63,7 +63,7 @@ fn write_chart(args: &HistoryArgs, workload: &str, found: &History) -> Result<()
     let Some(path) = &args.output else { return Ok(()) };
     let width: PaperWidth = CHART_MM.parse()?;
     let svg = fsarena_report::history_svg(workload, found, width);
-    output_file::write(path, svg.as_bytes())?;
+    output_file::write(path, &svg)?;
     say!("chart: {}", path.display());
     Ok(())
 }

@@ -3,17 +3,27 @@
 
 use crate::context::Usage;
 use anyhow::{Context as _, Result};
+use fsarena_model::visible;
 use fsarena_process::owner::{create_dirs, give_to_caller};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Writes `bytes` to `path`: a new file, or in place of an old one, which stays as it is until the
-/// new one is whole. What is no regular file (`/dev/null`, a pipe) is written to.
+/// Writes text to `path`: a new file, or in place of an old one, which stays as it is until the new
+/// one is whole. What is no regular file (`/dev/null`, a pipe) is written to. Nothing in it is
+/// hidden: JSON has its own escapes for that before it comes here.
 ///
 /// # Errors
 /// Where it cannot be written, is a link, a block device or a directory, or is a database.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    write_bytes(path, visible::lines(text).as_bytes())
+}
+
+/// The same with what is no text: a picture.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let place = || cannot_be_written(path);
     match target(path)? {
         Target::Stream(target) => fs::write(&target, bytes).with_context(place),
@@ -172,15 +182,15 @@ mod tests {
     fn an_old_file_is_replaced_and_nothing_is_left_beside_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.html");
-        write(&path, b"one").unwrap();
-        write(&path, b"two").unwrap();
+        write(&path, "one").unwrap();
+        write(&path, "two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         let link = dir.path().join("link.html");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let dangling = dir.path().join("dangling.html");
         std::os::unix::fs::symlink("new.html", &dangling).unwrap();
         for link in [&link, &dangling] {
-            let error = write(link, b"three").unwrap_err().to_string();
+            let error = write(link, "three").unwrap_err().to_string();
             assert!(error.contains("is a link; name a file"), "{error}");
             assert!(check_writable(link).is_err() && link.is_symlink());
         }
@@ -196,17 +206,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("x.db");
         fs::write(&database, b"SQLite format 3\0 and more").unwrap();
-        let error = write(&database, b"page").unwrap_err().to_string();
+        let error = write(&database, "page").unwrap_err().to_string();
         assert!(error.contains("is a database; name a file"), "{error}");
-        let error = write(dir.path(), b"page").unwrap_err().to_string();
+        let error = write(dir.path(), "page").unwrap_err().to_string();
         assert!(error.contains("is a directory"), "{error}");
-        let error = write(&dir.path().join("no/such/x.html"), b"page").unwrap_err().to_string();
+        let error = write(&dir.path().join("no/such/x.html"), "page").unwrap_err().to_string();
         assert!(error.contains("no/such/x.html: cannot be written"), "{error}");
         let error = check_writable(&dir.path().join("no/such/x.html")).unwrap_err();
         assert!(error.is::<Usage>(), "{error}");
         check_writable(&dir.path().join("y.html")).unwrap();
         assert!(!dir.path().join("y.html").exists(), "looking makes nothing");
-        write(Path::new("/dev/null"), b"page").unwrap();
+        write(Path::new("/dev/null"), "page").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file(), "it is a device still");
         assert!(fs::read(&database).unwrap().starts_with(b"SQLite"));
     }

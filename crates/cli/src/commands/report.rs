@@ -39,7 +39,7 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
         return context::print(&text);
     }
     let path = args.output.clone().unwrap_or_else(|| pages.default_path(&store));
-    output_file::write(&path, text.as_bytes())?;
+    output_file::write(&path, &text)?;
     say!("report: {}", path.display());
     if args.open { browse::open(&path) } else { Ok(()) }
 }
@@ -48,7 +48,7 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
 pub fn write_run_report(store: &Store, run: RunId, asked: Option<&Path>) -> Result<PathBuf> {
     let pages = Pages::read(store, &[run], Identity::Removed)?;
     let path = asked.map_or_else(|| pages.default_path(store), Path::to_owned);
-    output_file::write(&path, pages.text().as_bytes())?;
+    output_file::write(&path, &pages.text())?;
     Ok(path)
 }
 
@@ -115,7 +115,7 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
     let text = exported(&LoadedRun::read(&store, run, names)?, args)?;
     match &args.output {
         Some(path) if path != Path::new("-") => {
-            output_file::write(path, text.as_bytes())?;
+            output_file::write(path, &text)?;
             say!("export: {}", path.display());
         }
         _ => context::print(&text)?,

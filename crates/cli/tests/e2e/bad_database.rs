@@ -121,11 +121,12 @@ fn that_was_copied_while_it_was_empty() {
 }
 
 /// What moves a cursor, sets a title or a colour, or turns the order of letters.
-const HIDDEN: &str = "\u{1b}]0;t\u{7}\u{1b}[35m\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200f}\u{61c}";
+pub const HIDDEN: &str =
+    "\u{1b}]0;t\u{7}\u{1b}[35m\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{200f}\u{61c}";
 
 /// Asserts that nothing hidden is in an output but, where there are to be some, colours.
 #[track_caller]
-fn assert_visible(text: &str, has_colour: bool) {
+pub fn assert_visible(text: &str, has_colour: bool) {
     let mut text = text.to_owned();
     if has_colour {
         assert!(!text.contains("\u{1b}[35m"), "a colour of theirs: {text:?}");
@@ -143,7 +144,7 @@ fn assert_visible(text: &str, has_colour: bool) {
 }
 
 /// Stores a RUN with hidden characters wherever there is free text.
-fn store_hidden(env: &TestEnv) {
+pub fn store_hidden(env: &TestEnv) {
     let mut header = crate::store_tape(env, &["ext4", "xfs"], 8);
     fs::remove_file(env.db()).unwrap();
     let with = |text: &mut String| text.push_str(HIDDEN);

@@ -80,6 +80,7 @@ mod virtual_safety_run;
 mod virtual_safety_sequences;
 mod virtual_trials;
 mod watch;
+mod written_files;
 
 use crate::support::{TestEnv, assert_nothing_left};
 use fsarena_model::run::RunHeader;

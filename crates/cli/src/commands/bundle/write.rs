@@ -10,8 +10,10 @@ use anyhow::{Context as _, Result};
 use fsarena_bundle::{Contents, Part, pack};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
+use fsarena_model::visible;
 use fsarena_report::{PaperWidth, Style};
 use fsarena_store::{Owner, RunId, Store};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -74,27 +76,37 @@ fn parts(loaded: &LoadedRun, database: PathBuf) -> Result<Vec<Part>> {
     let header = &loaded.header;
     let on_page = [loaded.as_run()];
     let mut parts = vec![
-        text("README.txt", readme(header)),
+        text("README.txt", &readme(header)),
         Part { name: DATABASE.to_owned(), contents: Contents::File(database) },
-        text(VERDICTS, verdicts(loaded)?),
-        text(TRIALS, report::csv_of(loaded)),
-        text("report.html", fsarena_report::page::page(&on_page, env!("CARGO_PKG_VERSION"))),
-        text("report.md", report::markdown_of(loaded)),
+        literals(VERDICTS, &verdicts(loaded)?),
+        text(TRIALS, &report::csv_of(loaded)),
+        text("report.html", &fsarena_report::page::page(&on_page, env!("CARGO_PKG_VERSION"))),
+        text("report.md", &report::markdown_of(loaded)),
     ];
     if !header.experiment_toml.is_empty() {
-        parts.push(text("experiment.toml", header.experiment_toml.clone()));
+        parts.push(literals("experiment.toml", &header.experiment_toml));
     }
     for (name, svg) in fsarena_report::page::charts(&on_page) {
-        parts.push(text(&format!("figures/{name}.svg"), svg.file(PaperWidth::default())));
+        parts.push(text(&format!("figures/{name}.svg"), &svg.file(PaperWidth::default())));
     }
     for table in fsarena_report::latex_tables(&loaded.as_run(), Style::default()) {
-        parts.push(text(&format!("tables/{}.tex", table.name), table.text));
+        parts.push(text(&format!("tables/{}.tex", table.name), &table.text));
     }
     Ok(parts)
 }
 
-fn text(name: &str, text: String) -> Part {
-    Part { name: name.to_owned(), contents: Contents::Bytes(text.into_bytes()) }
+/// A file of text in which nothing is hidden.
+fn text(name: &str, text: &str) -> Part {
+    shown(name, visible::lines(text))
+}
+
+/// The same of a form whose strings have escapes of their own, which are used: JSON and TOML.
+fn literals(name: &str, text: &str) -> Part {
+    shown(name, visible::json(text))
+}
+
+fn shown(name: &str, text: Cow<'_, str>) -> Part {
+    Part { name: name.to_owned(), contents: Contents::Bytes(text.into_owned().into_bytes()) }
 }
 
 /// The verdicts as they are now; `null` where the RUN asked nothing.
