@@ -28,8 +28,8 @@ impl TooLong {
 impl fmt::Display for TooLong {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = match self.most_bytes {
-            bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => (bytes >> 20, "MiB"),
-            bytes if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => (bytes >> 10, "KiB"),
+            bytes if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => (bytes >> 20, "MiB"),
+            bytes if bytes >= 1 << 10 && bytes.is_multiple_of(1 << 10) => (bytes >> 10, "KiB"),
             bytes => (bytes, "bytes"),
         };
         write!(out, "more than {number} {unit}")
@@ -203,10 +203,12 @@ mod tests {
         }
     }
 
+    type Call = fn(&mut Bounded<BufReader<Endless<'_>>>) -> io::Error;
+
     #[test]
     fn what_never_ends_is_left_at_the_limit() {
         const MOST: u64 = 1 << 20;
-        let calls: [fn(&mut Bounded<BufReader<Endless<'_>>>) -> io::Error; 5] = [
+        let calls: [Call; 5] = [
             |input| input.whole().unwrap_err(),
             |input| input.whole_text().unwrap_err(),
             |input| input.next_line().unwrap_err(),
