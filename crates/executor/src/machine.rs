@@ -26,8 +26,8 @@ pub struct Doing {
 }
 
 /// Whether the machine is the cause of `error`, and not the work: the worker was killed, no file
-/// could be opened any more, a rank was kept from its runner; or, outside of the work, a device was busy, no process could be
-/// started, or there was no memory and no limit on it.
+/// could be opened any more, a rank was kept from its runner; or, outside of the work, a device was
+/// busy, no process could be started, or there was no memory and no limit on it.
 #[must_use]
 pub fn is_at_fault(error: &str, doing: Doing) -> bool {
     if is_kill(error) {

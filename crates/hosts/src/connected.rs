@@ -104,8 +104,8 @@ impl ConnectedRanks {
         self.changed.notify_all();
     }
 
-    /// The idle connection of a rank, which has been told to begin; nothing where it has not dialled
-    /// again yet.
+    /// The idle connection of a rank, which has been told to begin; nothing where it has not
+    /// dialled again yet.
     ///
     /// # Errors
     /// When it is gone.

@@ -129,7 +129,6 @@ fn send(process: &UnixStream, connection: &TcpStream) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read as _;
     use std::net::TcpListener;
 
     #[test]

@@ -12,7 +12,7 @@ const WORKLOADS: &[Workload] = &[
         "small",
         "files = 1500\nsize = \"4 KiB\"\ndirs = 4\nphases = [\"create\", \"read\", \"delete\"]",
     ),
-    ("many", "files = 8000\nsize = \"256 B\"\nphases = [\"create\", \"stat\"]"),
+    ("many", "files = 8000\nsize = \"256 B\"\ndirs = 4\nphases = [\"create\", \"stat\"]"),
     (
         "large",
         "files = 4\nsize = \"4 MiB\"\nbs = \"64 KiB\"\nphases = [\"big-write\", \"big-read\"]",

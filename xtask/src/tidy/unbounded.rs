@@ -83,7 +83,7 @@ pub fn reads(tree: &Tree) -> Vec<Finding> {
         let Some(file) = path.strip_prefix("crates/").filter(|_| is_checked(&path)) else {
             continue;
         };
-        let Some(number) = tree.text(&path).and_then(|text| first_read(text)) else { continue };
+        let Some(number) = tree.text(&path).and_then(first_read) else { continue };
         if excused(file) {
             used.push(file.to_owned());
             continue;

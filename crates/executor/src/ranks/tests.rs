@@ -41,10 +41,11 @@ fn ended(script: &str) -> WorkerFailure {
         handicap_ns: 0,
         newer_than_unix_ns: 0,
         flush_device: None,
+        trust: Vec::new(),
     };
     let (stop, clients) = (Stop::default(), Clients::default());
     let over = (1, std::slice::from_ref(&host), &clients);
-    let ranks = Ranks::start(Path::new("/nowhere"), &spec, over, &stop);
+    let ranks = Ranks::start(&TrustedProgram::own(), &spec, over, &stop);
     match ranks.and_then(|mut ranks| ranks.go_until_durable()) {
         Ok(says) => panic!("{says:?}"),
         Err(failure) => failure,

@@ -1,8 +1,8 @@
 //! The one thread at the port: it takes whoever dials, carries all handshakes on as far as they
 //! have come, and gives connections of ranks to the processes that ask for them.
 //!
-//! It waits for nobody, so that it needs no thread for anybody, and sleeps between two events. Where
-//! many dial it takes what has come every few milliseconds: who floods the port costs little
+//! It waits for nobody, so that it needs no thread for anybody, and sleeps between two events.
+//! Where many dial it takes what has come every few milliseconds: who floods the port costs little
 //! processor time, and a rank waits no longer than that. Connections of ranks are with
 //! [`ConnectedRanks`] from the moment they have proved that they know the secret, and take no room
 //! here.

@@ -52,7 +52,8 @@ const TITLES: &[Template] = &[
     ),
     (
         "ext3 with and without its directory index: 5,000 and 50,000 tiny files in one directory",
-        "ext3 с индексом каталогов и без него: 5\u{a0}000 и 50\u{a0}000 крошечных файлов в каталоге",
+        "ext3 с индексом каталогов и без него: 5\u{a0}000 и 50\u{a0}000 крошечных файлов в одном \
+         каталоге",
     ),
     (
         "the file systems of 2003: speed, and what a power cut leaves",
