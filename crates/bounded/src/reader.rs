@@ -182,7 +182,7 @@ impl<R: Read> Bounded<BufReader<R>> {
 fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        io::Error::new(io::ErrorKind::InvalidData, format!("it is no text (byte {at})"))
+        io::Error::new(io::ErrorKind::InvalidData, format!("it is no text in UTF-8 (byte {at})"))
     })
 }
 
@@ -250,7 +250,7 @@ mod tests {
         again.next_line().unwrap();
         assert_eq!(*again.rest(), b"de");
         let bad = Bounded::new(&b"a\xff"[..], 9).whole_text().unwrap_err();
-        assert_eq!(bad.to_string(), "it is no text (byte 1)");
+        assert_eq!(bad.to_string(), "it is no text in UTF-8 (byte 1)");
         assert_eq!(TooLong::in_error(&bad), None);
     }
 

@@ -197,7 +197,7 @@ mod tests {
                     DirBuilder::new().mode(0o700);\nFile::create(path)?;\n";
         assert_eq!(check("crates/runner/src/lib.rs", made), [1, 2, 3]);
         assert_eq!(check("crates/process/src/private.rs", made), NONE);
-        assert_eq!(check("crates/runner/tests/run.rs", made), NONE);
+        assert_eq!(check("crates/plan/tests/run.rs", made), NONE);
         let test = "#[cfg(test)]\nmod tests {\n let dir = tempfile::tempdir().unwrap();\n}\n";
         assert_eq!(check("crates/runner/src/lib.rs", test), NONE);
     }

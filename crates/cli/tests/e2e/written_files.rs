@@ -8,8 +8,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 /// How files come to be written.
-const CALLS: &[&str] =
-    &["output_file::write", "NewFile::begin(", "fs::write(", "File::create", ".create_new(true)"];
+const CALLS: &[&str] = &[
+    "output_file::write",
+    "NewFile::begin(",
+    "fs::write(",
+    "File::create",
+    "private::create_file(",
+    ".create_new(true)",
+];
 
 /// The files of the program that write, and what they write. Who adds one says which test below
 /// makes it, or what it is that is no text of a RUN.

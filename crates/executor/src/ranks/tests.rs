@@ -22,7 +22,7 @@ fn ended(script: &str) -> WorkerFailure {
     let hello = serde_json::to_string(&WorkerSays::Host(hello)).unwrap();
     let host = RankHost {
         name: "b".to_owned(),
-        argv: ["sh", "-c", &format!("HELLO='{hello}'; {script}")].map(str::to_owned).to_vec(),
+        argv: ["/bin/sh", "-c", &format!("HELLO='{hello}'; {script}")].map(str::to_owned).to_vec(),
         work_limit_ns: 300_000_000,
         agent: None,
     };

@@ -329,6 +329,7 @@ fn a_russian_article_is_russian() {
         "2005-file-operations",
         "2007-ufs-block-fragment",
         "2008-all-against-all",
+        "2008-32-against-64",
         "2010-ssd-ext4-journal",
     ];
     let mut found: Vec<String> = Vec::new();

@@ -188,6 +188,7 @@ pub(super) const CAUTIONS: &[Template] = &[
     ("in these {} minutes", "этих {} минут"),
     ("in these {} hours", "этих {} часов"),
     ("these {} boots", "этих {} загрузок"),
+    ("at these {} times", "этих {} сеансов"),
 ];
 
 /// What is not decided yet.
@@ -206,8 +207,8 @@ pub(super) const OPEN: &[Template] = &[
     ("{} to {} more blocks", "Ещё от {} до {} блоков"),
     ("{} or more blocks ({} or longer)", "Ещё блоков: {} или больше (от {})"),
     ("{} or more blocks", "Ещё блоков: {} или больше"),
-    ("{more_blocks} ({})", "Ещё {more_blocks} ({})"),
-    ("{more_blocks}", "Ещё {more_blocks}"),
+    ("About {more_blocks} (about {})", "Ещё примерно {more_blocks} (около {})"),
+    ("About {more_blocks}", "Ещё примерно {more_blocks}"),
     ("{} of them: {=}", "{} из них: {=}"),
     ("{} of them", "{} из них"),
     ("it: {=}", "это: {=}"),

@@ -232,6 +232,18 @@ pub(super) const NOTES: &[Template] = &[
     ),
     ("root does the work, in the article a user", "работает root, в статье — пользователь"),
     (
+        "32-bit programs under a 64-bit kernel; those of the article had a 32-bit kernel",
+        "32-битные программы под 64-битным ядром; в статье под ними было 32-битное ядро",
+    ),
+    (
+        "the same versions of Debian's packages on both sides, instead of two distributions",
+        "с обеих сторон одни и те же версии пакетов Debian, а не два дистрибутива",
+    ),
+    (
+        "the time on processors is compared; the article has elapsed time, in whole seconds",
+        "сравнивается процессорное время; в статье — прошедшее, в целых секундах",
+    ),
+    (
         "the article does not state how often it repeated; here each repeat has a fresh file \
          system",
         "сколько было повторов, в статье не сказано; здесь у каждого новая файловая система",

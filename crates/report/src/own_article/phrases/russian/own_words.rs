@@ -73,6 +73,14 @@ const TITLES: &[Template] = &[
         "тесты 2008 года: untar, tar+bzip2, tar+gzip, wav2flac, wav2ogg, в памяти и на диске",
     ),
     (
+        "table 3 of 2008: programs of 64 bits against the same ones of 32",
+        "таблица 3 статьи 2008 года: программы в 64 бита и те же в 32",
+    ),
+    (
+        "a portage tree unpacked from bzip2, packed with bzip2 and with gzip, copied and deleted",
+        "дерево portage: распаковка из bzip2, упаковка bzip2 и gzip, копирование, удаление",
+    ),
+    (
         "the copies of 2010 on ext4: data=ordered, data=writeback, data=journal",
         "копирование 2010 года на ext4: data=ordered, data=writeback, data=journal",
     ),

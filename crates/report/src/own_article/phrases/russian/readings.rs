@@ -130,6 +130,12 @@ mod tests {
                 "1 to 13 more blocks (15 s to 3 min) would probably decide it.",
                 "Ещё от 1 до 13 блоков (от 15\u{a0}с до 3\u{a0}мин), вероятно, решат это.",
             ),
+            (
+                "About 1 more block (about 28 s) would probably decide 2 of them: --runs 3; for 1 no \
+                 difference is in sight.",
+                "Ещё примерно 1 блок (около 28\u{a0}с), вероятно, решат 2 из них: --runs 3; для 1 \
+                 разницы не видно.",
+            ),
         ] {
             assert_eq!(words(english), russian);
         }
