@@ -31,6 +31,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     complete::answer_shell(commands::describe::visible);
+    fsarena_process::limits::ignore_file_size_signal();
     if std::env::args_os().len() < 2 {
         // Not left to clap, which takes FSARENA_DB in the environment for an argument.
         say!("{}", Cli::command().render_help());

@@ -8,6 +8,7 @@ use crate::vet::free_bytes;
 use crate::{Refusal, TargetError, cache, reopen};
 use fsarena_model::spec::TargetSpec;
 use fsarena_model::units::Bytes;
+use fsarena_process::trust::writers_for_root;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
@@ -26,8 +27,8 @@ const MARGIN_BYTES: u64 = 256 << 20;
 /// Says whether to go on; asked between two chunks.
 pub type GoOn<'a> = &'a dyn Fn() -> bool;
 
-/// Vets a directory of kept images: it exists, belongs to this user, nobody else may write there,
-/// and it takes files without a name.
+/// Vets a directory of kept images: it exists, belongs to this user, nobody else may write there
+/// or, where this is root, exchange it or a directory above, and it takes files without a name.
 ///
 /// # Errors
 /// Says what is wrong and what to do.
@@ -45,6 +46,12 @@ pub fn vet_directory(dir: &Path) -> Result<(), Refusal> {
     }
     if meta.uid() != rustix::process::geteuid().as_raw() || meta.mode() & 0o022 != 0 {
         let reason = "others may write there, and what lies there is mounted";
+        return Err(Refusal::new(dir, reason, REMEDY));
+    }
+    // Who may rename a directory above may put another one in its place after this look.
+    if let Some(found) = writers_for_root(dir).first() {
+        let reason =
+            format!("{} {}, and what lies there is mounted", found.place.display(), found.writer);
         return Err(Refusal::new(dir, reason, REMEDY));
     }
     without_name(dir).map(drop).map_err(|errno| {

@@ -130,6 +130,13 @@ pub(crate) fn is_ended_by_file_size(status: ExitStatus) -> bool {
 }
 
 /// Never above what this process has itself.
+/// Has a file that grows beyond the limit of this process (`ulimit -f`) fail its write with EFBIG,
+/// which is said, in place of ending the process by a signal without a word.
+pub fn ignore_file_size_signal() {
+    // SAFETY: takes numbers only; nothing here handles that signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
 fn lower(resource: Resource, limit: Option<u64>) -> io::Result<()> {
     let Some(limit) = limit else { return Ok(()) };
     let now = getrlimit(resource);

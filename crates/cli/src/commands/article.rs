@@ -34,9 +34,8 @@ pub fn run(args: &ArticleArgs, db: Option<&Path>) -> Result<()> {
         ),
     }
     let charts = article.charts();
-    let dir = args.output.join(CHARTS);
     if !charts.is_empty() {
-        output_file::create_dir("-o", &dir)?;
+        let dir = output_file::create_dir_in("-o", &args.output, CHARTS)?;
         ChartFiles::new(&dir, PaperWidth::default(), formats)?.write(&charts)?;
     }
     for file in article.files() {

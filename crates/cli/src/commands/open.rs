@@ -15,6 +15,7 @@ use fsarena_report::RunLine;
 use fsarena_runner::Refused;
 use fsarena_store::{RunId, RunRow, Store, StoreError};
 use fsarena_watch::journal::{self, Dead};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
@@ -88,7 +89,14 @@ fn make_private(path: &Path) -> std::io::Result<()> {
             give_to_caller(&file);
             Ok(())
         }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            // What a link leads to is not made: somebody else may have put it there.
+            if path.is_symlink() && !path.exists() {
+                let text = "it is a link to nothing; remove it, or name the file itself with --db";
+                return Err(std::io::Error::new(ErrorKind::NotFound, text));
+            }
+            Ok(())
+        }
         Err(error) => Err(error),
     }
 }

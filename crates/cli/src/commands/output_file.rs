@@ -35,6 +35,22 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Makes a directory of ours in one that the user named; a link is not followed.
+///
+/// # Errors
+/// Where it cannot be made, or is a link.
+pub fn create_dir_in(option: &str, dir: &Path, name: &str) -> Result<PathBuf> {
+    let inner = dir.join(name);
+    if inner.is_symlink() {
+        refuse!(
+            "{option} {}: {name} in it is a link; remove it, or name another directory",
+            dir.display()
+        );
+    }
+    create_dir(option, &inner)?;
+    Ok(inner)
+}
+
 /// Makes a directory that the user named, and those above it that are missing.
 ///
 /// # Errors

@@ -60,4 +60,10 @@ fn what_cannot_be_compared_is_said() {
     env.run(&["article", "7", "-o", &dir]).refused(1, &["7"]);
     let file = env.write("file", "");
     env.run(&["article", "latest", "-o", &file]).refused(1, &["file"]);
+    // Charts go into no directory that somebody else has chosen.
+    let (linked, elsewhere) = (env.make_dir("linked"), env.make_dir("elsewhere"));
+    std::os::unix::fs::symlink(&elsewhere, env.path("linked/charts")).unwrap();
+    let words = ["charts in it is a link", "name another directory"];
+    env.run(&["article", "latest", "-o", &linked]).refused(2, &words);
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

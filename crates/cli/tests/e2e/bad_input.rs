@@ -189,6 +189,20 @@ fn database_under_test() {
     assert_untouched(&env);
 }
 
+/// What a link leads to is not made.
+#[test]
+fn a_database_behind_a_link_to_nothing() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let (link, nothing) = (env.path("link.db"), env.path("nothing.db"));
+    std::os::unix::fs::symlink(&nothing, &link).unwrap();
+    let link = link.display().to_string();
+    let args = [&["--on", &target, "--db", &link], &WORK[..]].concat();
+    let ran = env.run(&[&["run"], &args[..]].concat()).code(1);
+    ran.says(&["link.db", "it is a link to nothing", "name the file itself with --db"]);
+    assert!(!nothing.exists());
+}
+
 /// Each text is an experiment file; the error names line and column.
 #[track_caller]
 fn refused_file(text: &str, words: &[&str]) {

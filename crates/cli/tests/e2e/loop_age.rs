@@ -239,6 +239,10 @@ fn a_directory_of_kept_images_that_is_of_no_use_is_refused() {
     refused("60%", &format!("{path}/none"), &["--age-images:", "does not exist", "create it"]);
     sh(&format!("chmod 1777 {path}"));
     refused("60%", &path, &["others may write there, and what lies there is mounted"]);
+    let theirs = env.make_dir("theirs");
+    let inner = env.make_dir("theirs/ages");
+    std::os::unix::fs::chown(&theirs, Some(65_533), None).unwrap();
+    refused("60%", &inner, &["/theirs", "65533", "what lies there is mounted"]);
     assert_nothing_left(&env);
 }
 

@@ -40,7 +40,7 @@ fn loop_a_watch_whose_samples_cannot_be_kept_on_disk_lives_and_is_not_called_kil
     let Some(env) = TestEnv::privileged(&[]) else { return };
     let Some(disk) = Disk::new("32M") else { return };
     let state = env.make_dir("state");
-    let _small = Mounted::at("-t tmpfs -o size=32k tmpfs", &state);
+    let _small = Mounted::at("-t tmpfs -o size=32k,mode=700 tmpfs", &state);
     let mut live = env.start(&["watch", disk.device(), "--every", "100ms"]);
     let file = || {
         let mut all = fs::read_dir(&state).unwrap().flatten().map(|one| one.path());

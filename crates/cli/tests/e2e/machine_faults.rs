@@ -41,6 +41,19 @@ fn a_limit_of_open_files_interrupts_the_run_and_is_named() {
     assert!(interrupted > 0, "no limit was met within a trial");
 }
 
+/// A file that may not grow any more ends nothing without a word.
+#[test]
+fn a_limit_of_the_size_of_files_is_named() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let run = ["run", "--runs", "1", "--on", &target, "--scale", "0.02"];
+    let words = ["-c", "ulimit -f 16 && exec \"$@\"", "sh", PROGRAM];
+    let ran = env
+        .finish(env.command_of("sh", &[&words[..], &run, &["--workload", "tiny-files"]].concat()));
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_phase_whose_worker_was_stopped_is_done_again() {
     let env = TestEnv::new();

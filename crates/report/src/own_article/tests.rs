@@ -119,6 +119,27 @@ fn every_pair_that_was_asked_is_said() {
     assert!(rest.contains(", чем у xfs"), "{rest}");
 }
 
+/// Two blocks decide nothing: pairs that are open have no figures each, and are named where others
+/// are decided.
+#[test]
+fn pairs_that_are_open_are_said_in_few_words() {
+    let work = vec![records::small_files()];
+    let rule = Some(Rule::Fixed { blocks: 2 });
+    let mut sample = Sample::asking(&["ext4", "xfs", "btrfs"], work, 2, rule);
+    for (at, record) in sample.records.iter_mut().enumerate() {
+        let uneven = 1_000_000 * (1 + at as u64 * at as u64);
+        record.phases.iter_mut().for_each(|phase| phase.clocks.durable_ns += uneven);
+    }
+    let sample = sample.again();
+    let said = lines(&own_article(&sample.run(), Language::English)).join("\n");
+    assert!(
+        said.contains(" is undecided (") && said.contains("No other pair is decided."),
+        "{said}"
+    );
+    let said = lines(&own_article(&sample.run(), Language::Russian)).join("\n");
+    assert!(said.contains("Остальные пары не решены."), "{said}");
+}
+
 #[test]
 fn the_author_s_table_is_there_with_what_is_missing() {
     let work = vec![records::small_files()];

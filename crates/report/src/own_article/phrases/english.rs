@@ -137,10 +137,21 @@ impl Phrases for English {
                 format!("{about}: the least median is that of {best}; {}.", parts.join("; "))
             }
         };
-        let rest: Vec<String> = rest.iter().map(|one| other(one, metric, true)).collect();
-        match rest.as_slice() {
-            [] => first,
-            parts => format!("{first} The other pairs: {}.", parts.join("; ")),
+        let (open, decided): (Vec<&Against>, Vec<&Against>) =
+            rest.iter().partition(|one| one.is_open());
+        let decided: Vec<String> =
+            decided.into_iter().map(|one| other(one, metric, true)).collect();
+        let pair = |one: &&Against| format!("{} and {}", one.label, one.than);
+        let open: Vec<String> = open.iter().map(pair).collect();
+        match (decided.as_slice(), open.as_slice()) {
+            ([], []) => first,
+            ([], _) => format!("{first} No other pair is decided."),
+            (decided, []) => format!("{first} The other pairs: {}.", decided.join("; ")),
+            (decided, open) => format!(
+                "{first} The other pairs: {}; undecided: {}.",
+                decided.join("; "),
+                open.join(", ")
+            ),
         }
     }
 

@@ -37,6 +37,13 @@ pub(super) struct Against {
     pub(super) ratio: Option<(String, Option<String>)>,
 }
 
+impl Against {
+    /// Whether nothing is decided between the two.
+    fn is_open(&self) -> bool {
+        self.verdict == Verdict::Undecided && !self.by_machine
+    }
+}
+
 /// A test of an article that is repeated here.
 pub(super) struct ThenTest {
     pub(super) title: String,

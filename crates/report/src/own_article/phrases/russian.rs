@@ -186,10 +186,20 @@ impl Phrases for Russian {
             ([], _) => format!("{about}: наименьшая медиана у {best}."),
             (parts, _) => format!("{about}: наименьшая медиана у {best}; {}.", parts.join("; ")),
         };
-        let rest: Vec<String> = rest.iter().map(|one| other(one, more, true)).collect();
-        match rest.as_slice() {
-            [] => first,
-            parts => format!("{first} Остальные пары: {}.", parts.join("; ")),
+        let (open, decided): (Vec<&Against>, Vec<&Against>) =
+            rest.iter().partition(|one| one.is_open());
+        let decided: Vec<String> = decided.into_iter().map(|one| other(one, more, true)).collect();
+        let pair = |one: &&Against| format!("{} и {}", one.label, one.than);
+        let open: Vec<String> = open.iter().map(pair).collect();
+        match (decided.as_slice(), open.as_slice()) {
+            ([], []) => first,
+            ([], _) => format!("{first} Остальные пары не решены."),
+            (decided, []) => format!("{first} Остальные пары: {}.", decided.join("; ")),
+            (decided, open) => format!(
+                "{first} Остальные пары: {}; не решено: {}.",
+                decided.join("; "),
+                open.join(", ")
+            ),
         }
     }
 
