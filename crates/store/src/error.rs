@@ -264,6 +264,11 @@ impl StoreError {
             Some(Code::CannotOpen | Code::ReadOnly | Code::PermissionDenied) => {
                 Self::Access { path, detail }
             }
+            Some(Code::SystemIoFailure) if is_failed_write(&source) => {
+                let detail = "a write failed: the device did, or files may not grow so large here \
+                              (ulimit -f)";
+                Self::Access { path, detail: detail.to_owned() }
+            }
             // A value that no program of ours has written.
             _ if matches!(
                 source,
@@ -277,4 +282,9 @@ impl StoreError {
             _ => Self::Sqlite { path, source },
         }
     }
+}
+
+fn is_failed_write(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_WRITE)
 }
