@@ -59,6 +59,14 @@ pub(super) const NOTICES: &[Template] = &[
         "Файловые системы измеряет backend = \"sync\"",
     ),
     (
+        "workload \"{=}\": at --scale {} a cycle of \"{~}\" is {} updates over {} files every {}, \
+         next to {} files of the second load: {~}, and its figures are not those of the whole",
+        "Нагрузка «{=}»: при --scale {} цикл — это обновлений {4}, файлов {5}, каждые {6}, рядом \
+         файлов второй нагрузки {7}: {~8}, это не данные целого",
+    ),
+    ("files and period are scaled together", "файлы и период в одном масштабе"),
+    ("files are scaled, the period is {}", "файлы в масштабе, период {}"),
+    (
         "workload \"{=}\": the source lies in memory, {} of it: reading it costs no disk, and a \
          cold phase is cold but for its source",
         "Нагрузка «{=}»: источник ({}) лежит в памяти: его чтение не трогает диска, и холодная \
@@ -186,6 +194,18 @@ mod tests {
             "2.7 % of the machine's CPU time was taken by the hypervisor; noticed above 1 %";
         let russian = "2,7 % времени процессоров отнято гипервизором; замечается выше 1 %";
         assert_eq!(words(taken), russian);
+        let cycle = "workload \"periodic\": at --scale 0.015 a cycle of \"cycle\" is 600 updates over \
+                     600 files every 4.50 s, next to 15 files of the second load: files and period \
+                     are scaled together, and its figures are not those of the whole";
+        let russian = "Нагрузка «periodic»: при --scale 0,015 цикл — это обновлений 600, файлов 600, \
+                       каждые 4,50\u{a0}с, рядом файлов второй нагрузки 15: файлы и период в одном \
+                       масштабе, это не данные целого";
+        assert_eq!(words(cycle), russian);
+        let machine = "This machine: Linux 6.18, 2 × AMD EPYC, 23.5 GiB of memory, a virtual machine \
+                       (KVM), a cycle of 4.50 s, scaled by 0.015";
+        let russian = "Эта машина: Linux 6.18, 2 × AMD EPYC, 23,5\u{a0}ГиБ памяти, виртуальная машина \
+                       (KVM), цикл 4,50\u{a0}с, масштаб 0,015";
+        assert_eq!(words(machine), russian);
         let faults = "the worker had 12 page faults with I/O within phase read: it waited for pages \
                       of its own program, or of memory that was swapped out";
         let russian = "В фазе «чтение» рабочий процесс ждал чтения страниц с диска, раз: 12: своей \
