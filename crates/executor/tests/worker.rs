@@ -4,9 +4,9 @@
 use fsarena_executor::stop::Stop;
 use fsarena_executor::worker::{ReadyWorker, WorkerFailure};
 use fsarena_model::cycle::CycleMoment;
-use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, DatasetState, Task, WorkerSays, WorkerSpec};
+use fsarena_model::work::{Task, WorkerSays};
 use fsarena_process::program::TrustedProgram;
+use fsarena_testkit::records;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,23 +26,7 @@ fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
     let program = dir.join("program");
     let text = format!("read spec\necho '\"ready\"'\nread go\n{script}");
     fsarena_testkit::write_script(&program, &text);
-    let spec = WorkerSpec {
-        schema: fsarena_model::SPEC_SCHEMA,
-        root: dir.to_owned(),
-        dataset: Dataset::uniform(1, 1, 0),
-        state: DatasetState::default(),
-        dataset_seed: Seed::from_number(1),
-        task: Task::MakeDirs,
-        rank: 0,
-        mounts_of_pid: None,
-        warm_memory_bytes: 0,
-        cpus: Vec::new(),
-        user: None,
-        handicap_ns: 0,
-        newer_than_unix_ns: 0,
-        flush_device: None,
-        trust: Vec::new(),
-    };
+    let spec = records::worker_spec(dir, Task::MakeDirs);
     ReadyWorker::start(&TrustedProgram::at(&program).unwrap(), &spec, stop).unwrap()
 }
 

@@ -7,6 +7,7 @@ mod jobs;
 mod lengthened;
 mod levels;
 mod ranks;
+mod worker;
 
 pub use crate::SECOND_NS;
 pub use ages::{age_record, aged, in_ages};
@@ -14,6 +15,7 @@ pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cyc
 pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
 pub use levels::over_block_sizes;
 pub use ranks::{in_ranks, on_hosts, scaled};
+pub use worker::worker_spec;
 
 use fsarena_model::contender::{Cache, Contender, ExternalFs};
 use fsarena_model::device::Conditioning;

@@ -3,13 +3,11 @@
 
 use crate::support::devices::Disk;
 use crate::support::{PROGRAM, Ran, TestEnv, assert_nothing_left, has_tracing, sh};
-use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::clock::Drained;
 use fsarena_model::record::{CacheState, PhaseRecord, Window};
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{
-    Dataset, DatasetState, Op, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
-};
+use fsarena_model::work::{Dataset, Op, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_testkit::records;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -96,21 +94,9 @@ impl Event {
 /// One task, done by a worker process as an executor starts it.
 fn work(root: &Path, task: Task, flush_device: Option<PathBuf>) -> Option<WorkerReport> {
     let spec = WorkerSpec {
-        schema: SPEC_SCHEMA,
-        root: root.to_owned(),
         dataset: Dataset::uniform(2000, 4096, 4),
-        state: DatasetState::default(),
-        dataset_seed: Seed::from_number(1),
-        task,
-        rank: 0,
-        mounts_of_pid: None,
-        warm_memory_bytes: 0,
-        cpus: Vec::new(),
-        user: None,
-        handicap_ns: 0,
-        newer_than_unix_ns: 0,
         flush_device,
-        trust: Vec::new(),
+        ..records::worker_spec(root, task)
     };
     let mut worker = Command::new(PROGRAM)
         .args(["worker", "--parent", &std::process::id().to_string()])

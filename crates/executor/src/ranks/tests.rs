@@ -1,9 +1,8 @@
 //! Hosts that are there and do not go on: scripts in the place of ssh.
 
 use super::*;
-use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, DatasetState, Task};
+use fsarena_model::work::Task;
+use fsarena_testkit::records;
 use std::time::Instant;
 
 /// Says what it is, is ready, tells its clock, and does `on_go` when it is let go.
@@ -26,23 +25,7 @@ fn ended(script: &str) -> WorkerFailure {
         work_limit_ns: 300_000_000,
         agent: None,
     };
-    let spec = WorkerSpec {
-        schema: SPEC_SCHEMA,
-        root: dir.path().to_owned(),
-        dataset: Dataset::uniform(1, 1, 0),
-        state: DatasetState::default(),
-        dataset_seed: Seed::from_number(1),
-        task: Task::MakeDirs,
-        rank: 0,
-        mounts_of_pid: None,
-        warm_memory_bytes: 0,
-        cpus: Vec::new(),
-        user: None,
-        handicap_ns: 0,
-        newer_than_unix_ns: 0,
-        flush_device: None,
-        trust: Vec::new(),
-    };
+    let spec = records::worker_spec(dir.path(), Task::MakeDirs);
     let (stop, clients) = (Stop::default(), Clients::default());
     let over = (1, std::slice::from_ref(&host), &clients);
     let ranks = Ranks::start(&TrustedProgram::own(), &spec, over, &stop);

@@ -1,12 +1,12 @@
 //! The worker in a process of its own: this test program runs itself as the worker.
 
-use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::cycle::{Cycle, CycleMoment, Overrun, Shares};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Backend, CounterFile, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds,
     WorkerReport, WorkerSays, WorkerSpec,
 };
+use fsarena_testkit::records;
 use fsarena_worker::worker_main;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -87,22 +87,11 @@ impl Worker {
 
 fn spec(root: &Path, op: Op) -> WorkerSpec {
     let phase = Phase { order: Order::Random, ..Phase::new(op.name(), op, 4096) };
+    let task = Task::Phase { phase, seed: Seed::from_number(2), latency: true };
     WorkerSpec {
-        schema: SPEC_SCHEMA,
-        root: root.to_owned(),
         dataset: Dataset::uniform(50, 300, 4),
-        state: DatasetState::default(),
-        dataset_seed: Seed::from_number(1),
-        task: Task::Phase { phase, seed: Seed::from_number(2), latency: true },
-        rank: 0,
-        mounts_of_pid: None,
         warm_memory_bytes: 1 << 20,
-        cpus: vec![],
-        user: None,
-        handicap_ns: 0,
-        newer_than_unix_ns: 0,
-        flush_device: None,
-        trust: Vec::new(),
+        ..records::worker_spec(root, task)
     }
 }
 

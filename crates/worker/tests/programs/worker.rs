@@ -1,12 +1,9 @@
 //! Tasks of real work in a worker process of its own: this test program runs itself as the worker.
 
 use super::{CONTENTS, command, make_tree, new_root, snapshot, task};
-use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::job::{By, Job, JobKind, Origin, Source, SourcePlace};
-use fsarena_model::seed::Seed;
-use fsarena_model::work::{
-    Dataset, DatasetState, JobTask, Task, UserIds, WorkerReport, WorkerSays, WorkerSpec,
-};
+use fsarena_model::work::{JobTask, Task, UserIds, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_testkit::records;
 use fsarena_worker::worker_main;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -34,23 +31,7 @@ fn says(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSays {
 }
 
 fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
-    WorkerSpec {
-        schema: SPEC_SCHEMA,
-        root: root.to_owned(),
-        dataset: Dataset::uniform(1, 1, 0),
-        state: DatasetState::default(),
-        dataset_seed: Seed::from_number(1),
-        task,
-        rank: 0,
-        mounts_of_pid: None,
-        warm_memory_bytes: 0,
-        cpus: vec![],
-        user,
-        handicap_ns: 0,
-        newer_than_unix_ns: 0,
-        flush_device: None,
-        trust: Vec::new(),
-    }
+    WorkerSpec { user, ..records::worker_spec(root, task) }
 }
 
 fn says_of(spec: &WorkerSpec) -> WorkerSays {

@@ -1,6 +1,6 @@
 //! English: figures as they come, and the words of the verdicts elsewhere.
 
-use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title};
+use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title, decided_and_open};
 use crate::format::count;
 use crate::row_state::RowState;
 use crate::verdict::text::{figure, listed, needs};
@@ -137,12 +137,9 @@ impl Phrases for English {
                 format!("{about}: the least median is that of {best}; {}.", parts.join("; "))
             }
         };
-        let (open, decided): (Vec<&Against>, Vec<&Against>) =
-            rest.iter().partition(|one| one.is_open());
+        let (decided, open) = decided_and_open(rest, "and");
         let decided: Vec<String> =
             decided.into_iter().map(|one| other(one, metric, true)).collect();
-        let pair = |one: &&Against| format!("{} and {}", one.label, one.than);
-        let open: Vec<String> = open.iter().map(pair).collect();
         match (decided.as_slice(), open.as_slice()) {
             ([], []) => first,
             ([], _) => format!("{first} No other pair is decided."),

@@ -44,6 +44,14 @@ impl Against {
     }
 }
 
+/// The pairs of which something is said, and the names of those that are open, joined by `and`.
+fn decided_and_open<'a>(rest: &'a [Against], and: &str) -> (Vec<&'a Against>, Vec<String>) {
+    let (open, decided): (Vec<&Against>, Vec<&Against>) =
+        rest.iter().partition(|one| one.is_open());
+    let pair = |one: &Against| format!("{} {and} {}", one.label, one.than);
+    (decided, open.into_iter().map(pair).collect())
+}
+
 /// A test of an article that is repeated here.
 pub(super) struct ThenTest {
     pub(super) title: String,

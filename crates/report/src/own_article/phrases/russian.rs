@@ -11,7 +11,7 @@ mod templates;
 
 use self::numbers::{count, figure, number, plural};
 use self::templates::interval;
-use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title};
+use super::{Against, Now, Phrases, ThenClaim, ThenTest, Title, decided_and_open};
 use crate::row_state::RowState;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
@@ -186,11 +186,8 @@ impl Phrases for Russian {
             ([], _) => format!("{about}: наименьшая медиана у {best}."),
             (parts, _) => format!("{about}: наименьшая медиана у {best}; {}.", parts.join("; ")),
         };
-        let (open, decided): (Vec<&Against>, Vec<&Against>) =
-            rest.iter().partition(|one| one.is_open());
+        let (decided, open) = decided_and_open(rest, "и");
         let decided: Vec<String> = decided.into_iter().map(|one| other(one, more, true)).collect();
-        let pair = |one: &&Against| format!("{} и {}", one.label, one.than);
-        let open: Vec<String> = open.iter().map(pair).collect();
         match (decided.as_slice(), open.as_slice()) {
             ([], []) => first,
             ([], _) => format!("{first} Остальные пары не решены."),
