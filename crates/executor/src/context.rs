@@ -16,7 +16,7 @@ use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
 use fsarena_filesystems::Backing;
-use fsarena_metrics::{CacheDrops, Roots};
+use fsarena_metrics::{CacheDrops, Roots, WallClock, realtime_ns};
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
@@ -27,7 +27,6 @@ use fsarena_model::work::{
 };
 use fsarena_process::program::TrustedProgram;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// A trial at work.
 pub(crate) struct Trial<'a> {
@@ -38,6 +37,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) host_proc: &'a Path,
     pub(crate) stop: &'a Stop,
     pub(crate) record: TrialRecord,
+    /// By the clock that dates files, which somebody may set.
+    pub(crate) began_realtime_ns: u64,
     /// Readings of the last chill, for the phase that follows it.
     pub(crate) chilled: Option<ColdProof>,
     /// How often the caches of the machine had been dropped when the last phase began, or at the
@@ -92,7 +93,7 @@ impl Trial<'_> {
             self.spec.contender.levels.memory_bytes,
         );
         let handicap_ns = self.spec.contender.levels.handicap_ns;
-        let newer_than_unix_ns = if op == Op::Find { self.record.started_unix_ns } else { 0 };
+        let newer_than_unix_ns = if op == Op::Find { self.began_realtime_ns } else { 0 };
         let plain = self.worker_spec(task);
         WorkerSpec { handicap_ns, warm_memory_bytes, newer_than_unix_ns, ..plain }
     }
@@ -283,7 +284,7 @@ pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
     TrialRecord {
         device: spec.device.clone(),
         notices: spec.notices.iter().cloned().chain(fault::fast_notice(spec.drain)).collect(),
-        ..TrialRecord::new(spec.key.clone(), rank, unix_ns())
+        ..TrialRecord::new(spec.key.clone(), rank, unix_ns(spec))
     }
 }
 
@@ -305,9 +306,10 @@ fn product_of(phases: &[Phase], name: &str) -> Option<String> {
     maker.job.as_ref()?.product(name)
 }
 
-pub(crate) fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+/// The date of something in this trial, ns since 1970.
+pub(crate) fn unix_ns(spec: &TrialSpec) -> u64 {
+    let by_offset = |offset_ns| WallClock::of_offset(offset_ns).unix_ns();
+    spec.realtime_offset_ns.map_or_else(realtime_ns, by_offset)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::error::{StepError, op_failure, unexpected};
 use crate::fault;
 use crate::limit::relief_notice;
 use crate::machine::errno_in;
-use crate::pause::{PauseWatch, Pauses};
+use crate::pause::{self, PauseWatch};
 use crate::programs::WidthProof;
 use crate::ranks::Ranks;
 use crate::reliever::MemoryReliever;
@@ -60,7 +60,7 @@ impl Trial<'_> {
         let machine = MachineState::read(&self.fs.roots);
         self.clients.count()?;
         let canary_before_ns = self.canary_ns(&mut ranks)?;
-        let started_unix_ns = unix_ns();
+        let started_unix_ns = unix_ns(self.spec);
         let kernel_threads = KernelThreads::find(self.host_proc);
         let before = sources.read()?;
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
@@ -76,6 +76,7 @@ impl Trial<'_> {
         let sampled = sampler.map(|sampler| sampler.stop());
         let canary_after_ns = self.canary_ns(&mut ranks).ok().flatten();
         let rank_reports = ranks.take_reports();
+        let elsewhere = ranks.longest_pause();
         drop(ranks);
         width.end_phase(&phase.name, &mut worked.report)?;
         let cycle_events = worked.events.as_ref();
@@ -107,7 +108,9 @@ impl Trial<'_> {
         self.note_ended_processes(&report);
         self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         lateness.believe(&phase.name)?;
-        self.refuse_pauses(pauses, &phase.name)?;
+        self.refuse_pauses(pause::refuse(pauses, &phase.name, "the worker"))?;
+        let (rank, pauses) = elsewhere;
+        self.refuse_pauses(pause::refuse(pauses, &phase.name, &rank))?;
         let failed = |error| op_failure(&error, phase, self.fs.inodes_free());
         report.error.map_or(Ok(()), |error| Err(of_failed_rank(failed(error), &rank_reports)))
     }
@@ -127,8 +130,8 @@ impl Trial<'_> {
     }
 
     /// Tests stop workers to look at them: with `FSARENA_TEST_FAST` it is a notice.
-    fn refuse_pauses(&mut self, pauses: Pauses, phase: &str) -> Result<(), StepError> {
-        match pauses.refuse(phase) {
+    fn refuse_pauses(&mut self, refused: Result<(), StepError>) -> Result<(), StepError> {
+        match refused {
             Err(StepError::OfMachine { error, remedy }) if fault::is_fast() => {
                 self.notice("stood-still", format!("{error}; believed in a test"), remedy);
                 Ok(())
@@ -142,7 +145,8 @@ impl Trial<'_> {
         if self.spec.target.is_virtual() {
             return Ok(None);
         }
-        PauseWatch::start(&self.fs.roots.proc, ranks.pids()).map(Some)
+        let watch = PauseWatch::start(&self.fs.roots.proc, ranks.pids());
+        watch.map(Some).map_err(|error| StepError::new(format!("cannot watch for pauses: {error}")))
     }
 
     /// Puts those of the ranks that run here under the memory limit; what is watched of them.

@@ -2,7 +2,8 @@
 //! debugger), or all of this machine's processes that belong together did (a container that was
 //! paused, a virtual machine).
 //!
-//! A thread of the executor looks ten times a second, at the states of the worker and of the
+//! A thread of whoever started the worker, which is the executor or the process that speaks for a
+//! rank on its host, looks ten times a second, at the states of the worker and of the
 //! programs that it started, in /proc: nothing is added between two clock reads, and no kind of
 //! phase is left out. What a look costs is tens of microseconds. A look that comes late by
 //! [`GAP_NS`] is a pause where the worker used next to no processor time meanwhile: on a busy
@@ -11,6 +12,8 @@
 use crate::error::StepError;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::units::Nanos;
+use fsarena_model::work::Pauses;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,50 +29,39 @@ const CPU_PART: u64 = 100;
 /// Programs that are started by programs, so deep.
 const DEPTH_MAX: u32 = 8;
 
-/// How long a worker stood still, ns, to within two periods.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Pauses {
-    /// It was stopped.
-    stopped_ns: u64,
-    /// It was not seen, and did nothing.
-    gap_ns: u64,
+/// Refuses a phase in which `worker` stood still.
+///
+/// # Errors
+/// With how long.
+pub(crate) fn refuse(pauses: Pauses, phase: &str, worker: &str) -> Result<(), StepError> {
+    let (ns, what, remedy) = match pauses {
+        Pauses { stopped_ns: 0, gap_ns: 0 } => return Ok(()),
+        Pauses { stopped_ns, gap_ns } if stopped_ns >= gap_ns => (
+            stopped_ns,
+            "a signal had stopped it",
+            "let no program stop it (kill -STOP, a debugger, a job control of its own)",
+        ),
+        Pauses { gap_ns, .. } => (
+            gap_ns,
+            "nothing ran on its machine for as long",
+            "let nothing pause the machine or its container (docker pause, a snapshot of the \
+             virtual machine)",
+        ),
+    };
+    Err(StepError::OfMachine {
+        error: format!("phase {phase}: {worker} stood still for about {}: {what}", Nanos(ns)),
+        remedy: Some(remedy.to_owned()),
+    })
 }
 
-impl Pauses {
-    /// Refuses a phase in which it did.
-    ///
-    /// # Errors
-    /// With how long.
-    pub(crate) fn refuse(self, phase: &str) -> Result<(), StepError> {
-        let (ns, what, remedy) = match self {
-            Self { stopped_ns: 0, gap_ns: 0 } => return Ok(()),
-            Self { stopped_ns, gap_ns } if stopped_ns >= gap_ns => (
-                stopped_ns,
-                "a signal had stopped it",
-                "let no program stop it (kill -STOP, a debugger, a job control of its own)",
-            ),
-            Self { gap_ns, .. } => (
-                gap_ns,
-                "nothing ran here for as long",
-                "let nothing pause the machine or its container (docker pause, a snapshot of the \
-                 virtual machine)",
-            ),
-        };
-        Err(StepError::OfMachine {
-            error: format!("phase {phase}: the worker stood still for about {}: {what}", Nanos(ns)),
-            remedy: Some(remedy.to_owned()),
-        })
-    }
-
-    /// Takes a look that came `elapsed_ns` after the last one.
-    fn add(&mut self, elapsed_ns: u64, before: Seen, now: Seen) {
-        let late_ns = elapsed_ns.saturating_sub(PERIOD_NS);
-        let used_ns = now.cpu_ns.saturating_sub(before.cpu_ns);
-        if now.is_stopped {
-            self.stopped_ns = self.stopped_ns.saturating_add(elapsed_ns);
-        } else if late_ns >= GAP_NS && used_ns <= elapsed_ns / CPU_PART {
-            self.gap_ns = self.gap_ns.saturating_add(late_ns);
-        }
+/// Takes a look that came `elapsed_ns` after the last one.
+fn add(pauses: &mut Pauses, elapsed_ns: u64, before: Seen, now: Seen) {
+    let late_ns = elapsed_ns.saturating_sub(PERIOD_NS);
+    let used_ns = now.cpu_ns.saturating_sub(before.cpu_ns);
+    if now.is_stopped {
+        pauses.stopped_ns = pauses.stopped_ns.saturating_add(elapsed_ns);
+    } else if late_ns >= GAP_NS && used_ns <= elapsed_ns / CPU_PART {
+        pauses.gap_ns = pauses.gap_ns.saturating_add(late_ns);
     }
 }
 
@@ -91,13 +83,12 @@ impl PauseWatch {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub(crate) fn start(proc: &Path, pids: Vec<u32>) -> Result<Self, StepError> {
+    pub(crate) fn start(proc: &Path, pids: Vec<u32>) -> io::Result<Self> {
         let done = Arc::new(AtomicBool::new(false));
         let (seen, proc) = (Arc::clone(&done), proc.to_owned());
         let thread = Builder::new()
             .name("fsarena-pauses".to_owned())
-            .spawn(move || watch(&proc, &pids, &seen))
-            .map_err(|error| StepError::new(format!("cannot watch for pauses: {error}")))?;
+            .spawn(move || watch(&proc, &pids, &seen))?;
         Ok(Self { done, thread: Some(thread) })
     }
 
@@ -133,7 +124,7 @@ fn watch(proc: &Path, pids: &[u32], done: &AtomicBool) -> Pauses {
         }
         let now = observe(proc, pids);
         let now_ns = monotonic_ns();
-        pauses.add(now_ns.saturating_sub(at_ns), before, now);
+        add(&mut pauses, now_ns.saturating_sub(at_ns), before, now);
         (at_ns, before) = (now_ns, now);
     }
     pauses
@@ -184,7 +175,7 @@ mod tests {
 
     /// How long the phase is said to have stood still.
     fn stood_still(pauses: Pauses) -> Option<String> {
-        match pauses.refuse("create") {
+        match refuse(pauses, "create", "the worker") {
             Ok(()) => None,
             Err(StepError::OfMachine { error, .. }) => Some(error),
             Err(other) => panic!("{other:?}"),
@@ -234,12 +225,15 @@ mod tests {
         let at = |cpu_ns| Seen { is_stopped: false, cpu_ns };
         let seen = |elapsed_ns, used_ns| {
             let mut pauses = Pauses::default();
-            pauses.add(elapsed_ns, at(5), at(5 + used_ns));
+            add(&mut pauses, elapsed_ns, at(5), at(5 + used_ns));
             stood_still(pauses)
         };
         assert_eq!(seen(SECOND_NS, 0), None, "late by 0.9 s");
         assert_eq!(seen(10 * SECOND_NS, 5 * SECOND_NS), None, "the machine is busy");
         let paused = seen(10 * SECOND_NS + PERIOD_NS, 10_000_000).unwrap();
-        assert!(paused.ends_with("for about 10.0 s: nothing ran here for as long"), "{paused}");
+        assert!(
+            paused.ends_with("for about 10.0 s: nothing ran on its machine for as long"),
+            "{paused}"
+        );
     }
 }

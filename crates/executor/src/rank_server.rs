@@ -1,14 +1,15 @@
-//! A process that speaks for a worker on another host: it hands lines on and tells the clock.
+//! A process that speaks for a worker on another host: it hands lines on, tells the clock, and
+//! watches for pauses of the worker.
 //!
 //! It is started there by ssh, and has the connection for standard input and output; or it is a
 //! rank of an allocation, which has dialled the runner. The worker is a child of its own and does
-//! the work as it does here; this process sleeps meanwhile. It watches its input, which closes when
-//! the connection or the runner is gone: then the worker is killed in the middle of whatever it
-//! does.
+//! the work as it does here; this process sleeps meanwhile, but for the watch, which is the one
+//! that an executor has beside a worker of its own. It watches its input, which closes when the
+//! connection or the runner is gone: then the worker is killed in the middle of whatever it does.
 
-use crate::context::unix_ns;
+use crate::pause::PauseWatch;
 use crate::worker::local_command;
-use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_metrics::{Roots, host, monotonic_ns, realtime_ns};
 use fsarena_model::work::{HostHello, LINE_MOST_BYTES, WorkerSays};
 use fsarena_process::program::TrustedProgram;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -30,9 +31,9 @@ pub fn serve_rank(
 ) -> io::Result<()> {
     say(&mut output, &WorkerSays::Host(host_hello()))?;
     let spawned = local_command(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut worker = Worker(spawned?);
-    let mut to_worker = worker.0.stdin.take().expect("stdin was piped");
-    let from_worker = worker.0.stdout.take().expect("stdout was piped");
+    let mut worker = Worker { child: spawned?, pauses: None };
+    let mut to_worker = worker.child.stdin.take().expect("stdin was piped");
+    let from_worker = worker.child.stdout.take().expect("stdout was piped");
     let (mut line, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     loop {
         let (runner_speaks, worker_speaks) = wait(input, &from_worker)?;
@@ -42,7 +43,7 @@ pub fn serve_rank(
                 return Ok(());
             }
             line.extend_from_slice(&piece[..got]);
-            hand_on_lines(&mut line, &mut to_worker, &mut output)?;
+            worker.hand_on_lines(&mut line, &mut to_worker, &mut output)?;
         }
         if worker_speaks {
             let got = read_piece(from_worker.as_fd(), &mut piece)?;
@@ -53,28 +54,6 @@ pub fn serve_rank(
             output.flush()?;
         }
     }
-}
-
-/// Answers what is asked of this process and gives the worker the rest. A worker that is gone is
-/// heard of by reading.
-fn hand_on_lines(
-    line: &mut Vec<u8>,
-    to_worker: &mut ChildStdin,
-    output: &mut impl Write,
-) -> io::Result<()> {
-    while let Some(end) = line.iter().position(|&byte| byte == b'\n') {
-        let rest = line.split_off(end + 1);
-        let one = std::mem::replace(line, rest);
-        if one == b"clock\n" {
-            say(output, &WorkerSays::Clock { monotonic_ns: monotonic_ns() })?;
-        } else {
-            let _ = to_worker.write_all(&one);
-        }
-    }
-    if line.len() as u64 > LINE_MOST_BYTES {
-        return Err(io::Error::other("a line without an end came in"));
-    }
-    Ok(())
 }
 
 /// Who has something to read, or has ended: the runner, the worker.
@@ -109,17 +88,55 @@ pub fn host_hello() -> HostHello {
         boot_id: here.boot_id,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arch: here.architecture,
-        unix_ns: unix_ns(),
+        unix_ns: realtime_ns(),
         is_root: rustix::process::geteuid().is_root(),
     }
 }
 
 /// A worker that ends with this process's work for it.
-struct Worker(Child);
+struct Worker {
+    child: Child,
+    /// Whether it stands still, from when it is let go until that is asked for.
+    pauses: Option<PauseWatch>,
+}
+
+impl Worker {
+    /// Answers what is asked of this process and gives the worker the rest. A worker that is gone
+    /// is heard of by reading.
+    fn hand_on_lines(
+        &mut self,
+        line: &mut Vec<u8>,
+        to_worker: &mut ChildStdin,
+        output: &mut impl Write,
+    ) -> io::Result<()> {
+        while let Some(end) = line.iter().position(|&byte| byte == b'\n') {
+            let rest = line.split_off(end + 1);
+            let one = std::mem::replace(line, rest);
+            match &*one {
+                b"clock\n" => say(output, &WorkerSays::Clock { monotonic_ns: monotonic_ns() })?,
+                b"pauses\n" => {
+                    let pauses = self.pauses.take().map(PauseWatch::stop).unwrap_or_default();
+                    say(output, &WorkerSays::Pauses(pauses))?;
+                }
+                _ => {
+                    let _ = to_worker.write_all(&one);
+                    if one == b"go\n" {
+                        let proc = Roots::default().proc;
+                        self.pauses = Some(PauseWatch::start(&proc, vec![self.child.id()])?);
+                    }
+                }
+            }
+        }
+        if line.len() as u64 > LINE_MOST_BYTES {
+            return Err(io::Error::other("a line without an end came in"));
+        }
+        Ok(())
+    }
+}
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

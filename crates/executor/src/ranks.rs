@@ -13,7 +13,9 @@ use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
 use fsarena_model::split::piece;
-use fsarena_model::work::{CounterFile, HostHello, WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_model::work::{
+    CounterFile, HostHello, Pauses, WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec,
+};
 use fsarena_process::command::ProgramCommand;
 use fsarena_process::program::TrustedProgram;
 use rustix::event::poll;
@@ -57,6 +59,8 @@ struct Elsewhere {
     clock: ClockOffset,
     /// When that was read, by the clock here.
     clock_read_ns: u64,
+    /// How long its worker stood still.
+    pauses: Pauses,
 }
 
 enum Heard {
@@ -96,6 +100,7 @@ impl<'a> Ranks<'a> {
                 mounts_of_pid: clients.mounts_on(host),
                 clock: ClockOffset::default(),
                 clock_read_ns: 0,
+                pauses: Pauses::default(),
             });
             ranks.ranks.push(Rank::new(number, worker, elsewhere));
         }
@@ -203,6 +208,15 @@ impl<'a> Ranks<'a> {
         std::mem::take(&mut self.reports)
     }
 
+    /// Who of those on other hosts stood still for the longest time, and how long.
+    pub(crate) fn longest_pause(&self) -> (String, Pauses) {
+        let elsewhere = self.ranks.iter().filter_map(|rank| Some((rank, rank.elsewhere.as_ref()?)));
+        let longest = elsewhere.max_by_key(|(_, at)| at.pauses.stopped_ns.max(at.pauses.gap_ns));
+        longest.map_or_else(Default::default, |(rank, at)| {
+            (format!("rank {} on {}", rank.number, at.name), at.pauses)
+        })
+    }
+
     /// The numbers of those that have something to say and were not heard to the end, after a wait.
     ///
     /// # Errors
@@ -243,6 +257,7 @@ impl<'a> Ranks<'a> {
         if of_all {
             self.each(Rank::hear_result)?;
             self.each(Rank::set_clock)?;
+            self.each(Rank::hear_pauses)?;
         }
         self.each(Rank::check_time)?;
         let here = LazyCell::new(|| host(&Roots::default()));
@@ -355,6 +370,16 @@ impl Rank<'_> {
             check_rate(elsewhere.clock, after, span_ns)?;
             elsewhere.clock = elsewhere.clock.over(after);
         }
+        Ok(())
+    }
+
+    /// Asks its host how long its worker stood still.
+    fn hear_pauses(&mut self) -> Result<(), WorkerFailure> {
+        let Some(elsewhere) = &mut self.elsewhere else { return Ok(()) };
+        let WorkerSays::Pauses(pauses) = self.worker.ask("pauses")? else {
+            return Err(WorkerFailure::Ended("it does not tell of pauses".to_owned()));
+        };
+        elsewhere.pauses = pauses;
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use crate::trees::{TreeState, file_bytes};
 use crate::worker::ReadyWorker;
 use crate::{ExecutorSays, fault};
 use fsarena_devices::{TargetError, cache, mountinfo, settle, ssd};
-use fsarena_metrics::CacheDrops;
+use fsarena_metrics::{CacheDrops, realtime_ns};
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
@@ -64,6 +64,9 @@ pub fn run_trial(
         program,
         host_proc,
         stop,
+        began_realtime_ns: spec
+            .realtime_offset_ns
+            .map_or(record.started_unix_ns, |_| realtime_ns()),
         record,
         chilled: None,
         cache_drops: CacheDrops::default(),

@@ -29,6 +29,7 @@ mod source;
 mod sources;
 mod stat;
 mod thermal;
+mod wall;
 mod window;
 mod worker;
 
@@ -43,9 +44,11 @@ pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
 pub use source::{Roots, Watch};
 pub use sources::{
-    CacheDrops, Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns,
+    CacheDrops, Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, realtime_ns,
+    thread_cpu_ns,
 };
 pub use thermal::Thermal;
+pub use wall::WallClock;
 pub use window::delta;
 
 use std::io;

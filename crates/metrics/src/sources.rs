@@ -162,6 +162,17 @@ pub fn monotonic_ns() -> u64 {
     nanos(rustix::time::ClockId::Monotonic)
 }
 
+/// `CLOCK_REALTIME`, ns since 1970: jumps where somebody sets it.
+#[must_use]
+pub fn realtime_ns() -> u64 {
+    nanos(rustix::time::ClockId::Realtime)
+}
+
+/// `CLOCK_BOOTTIME`, ns: goes on while the machine sleeps.
+pub(crate) fn boot_ns() -> u64 {
+    nanos(rustix::time::ClockId::Boottime)
+}
+
 /// Processor time of the calling thread, ns.
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {

@@ -92,8 +92,8 @@ pub mod work {
     pub use crate::state::DatasetState;
     pub use crate::worker::{
         CounterFile, CounterTexts, FindReport, HostHello, JobTask, LINE_MOST_BYTES, NOT_DIALLED,
-        ProgramReport, StonewallReport, Task, ThreadReport, Tool, UserIds, VerifyReport, WEAR_OUT,
-        WorkerReport, WorkerSays, WorkerSpec, WorkerUsage,
+        Pauses, ProgramReport, StonewallReport, Task, ThreadReport, Tool, UserIds, VerifyReport,
+        WEAR_OUT, WorkerReport, WorkerSays, WorkerSpec, WorkerUsage,
     };
 }
 

@@ -65,6 +65,10 @@ pub struct TrialSpec {
     pub predicted: Option<Predicted>,
     /// When a phase counts as drained.
     pub drain: Drain,
+    /// What the time of day was more than `CLOCK_BOOTTIME` as the RUN, or its session, began, ns:
+    /// whoever sets the clock after that changes no date of a trial. Absent: the time of day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub realtime_offset_ns: Option<i64>,
     /// User that the worker becomes; absent: it stays what the executor is.
     pub user: Option<UserIds>,
     /// Hosts over which the ranks of phases are spread; none: they all run here.

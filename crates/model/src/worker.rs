@@ -196,6 +196,8 @@ pub enum WorkerSays {
         /// The reading.
         monotonic_ns: u64,
     },
+    /// How long the worker there stood still since it was let go, when the line `pauses` came.
+    Pauses(Pauses),
     /// What an agent answers.
     Client(ClientSays),
     /// Prepared; waiting for `go`.
@@ -226,6 +228,15 @@ pub enum WorkerSays {
     Verified(VerifyReport),
     /// Nothing could be done; says why.
     Refused(String),
+}
+
+/// How long a worker stood still, to within 0.2 s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Pauses {
+    /// A signal had stopped it, ns.
+    pub stopped_ns: u64,
+    /// It was not seen and did nothing, ns.
+    pub gap_ns: u64,
 }
 
 /// A host that will work as a rank.

@@ -220,7 +220,8 @@ fn for_guest(spec: &TrialSpec) -> TrialSpec {
         device.clone_from(&PathBuf::from(GUEST_PARTITION));
         *size_bytes = size_bytes.saturating_sub(u64::from(start) * SECTOR_BYTES);
     }
-    TrialSpec { staged, target, ..spec.clone() }
+    // A guest has a time of day of its own.
+    TrialSpec { staged, target, realtime_offset_ns: None, ..spec.clone() }
 }
 
 /// The kernel of a trial.

@@ -17,7 +17,7 @@ use fsarena_store::Store;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 /// Crash runs that are left.
 pub(crate) struct CrashRuns<'a> {
@@ -119,7 +119,7 @@ impl<'a> CrashRuns<'a> {
         slot: CrashSlot,
         program: &Program,
     ) -> Option<StoredCrashRun> {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let started_unix_ns = self.request.clock.unix_ns();
         let begun = Instant::now();
         let stop = || self.request.interrupts.load(Ordering::SeqCst) > 0;
         let outcome = match carry_out(
@@ -133,11 +133,10 @@ impl<'a> CrashRuns<'a> {
             Err(CrashRunFailure::Stopped) => return None,
             Err(CrashRunFailure::Other(error)) => CrashOutcome::Failed { error },
         };
-        let nanos = |ns: u128| u64::try_from(ns).unwrap_or(u64::MAX);
         Some(StoredCrashRun {
             slot,
-            started_unix_ns: nanos(since.as_nanos()),
-            elapsed_ns: nanos(begun.elapsed().as_nanos()),
+            started_unix_ns,
+            elapsed_ns: u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX),
             outcome,
         })
     }

@@ -3,6 +3,7 @@
 use crate::journal::JournalError;
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::machine;
+use fsarena_metrics::WallClock;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::RankHost;
@@ -37,6 +38,8 @@ pub struct Request<'a> {
     pub i386_usr: Option<&'a Path>,
     /// Leave images and directories behind.
     pub keep: bool,
+    /// Dates trials and sessions.
+    pub clock: WallClock,
     /// How often the user has asked to stop.
     pub interrupts: &'a AtomicUsize,
     /// Expected length of a trial by contender and workload (indices into the plan), ns; for what

@@ -687,6 +687,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            clock: fsarena_metrics::WallClock::set_now(),
             i386_usr: None,
             expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &AtomicUsize::new(0),

@@ -216,6 +216,7 @@ impl Drop for Session<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_metrics::WallClock;
     use fsarena_model::run::RunHeader;
     use fsarena_model::spec::{Drain, TargetSpec, TrialKey};
     use fsarena_process::program::TrustedProgram;
@@ -241,6 +242,7 @@ mod tests {
             staged: None,
             source_cache: None,
             programs: None,
+            realtime_offset_ns: None,
             steps: Vec::new(),
             seed: header.plan.seed,
             age_image_dir: None,
@@ -279,6 +281,7 @@ mod tests {
             consents: &[],
             hosts: &[],
             keep: false,
+            clock: WallClock::set_now(),
             i386_usr: None,
             expected_ns: &std::collections::BTreeMap::new(),
             interrupts: &interrupts,
@@ -286,6 +289,19 @@ mod tests {
         let spec = spec(&header);
         let session = Session::start(&request, Path::new("/nonexistent"), spec, 0).unwrap();
         session.finish(&mut |_, _| {})
+    }
+
+    /// A trial of which nothing came is dated as one that was done.
+    #[test]
+    fn a_trial_is_dated_by_the_clock_of_its_run() {
+        let contenders = vec![records::contender("ext4", "ext4", 1)];
+        let header = records::header(contenders, vec![records::big_file()], 1);
+        // As if somebody had put the time of day forward by an hour since the RUN began.
+        let offset_ns = WallClock::set_now().offset_ns() - 3_600_000_000_000;
+        let spec = TrialSpec { realtime_offset_ns: Some(offset_ns), ..spec(&header) };
+        let dated_ns = fsarena_executor::blank_record(&spec).started_unix_ns;
+        let off_ns = WallClock::of_offset(offset_ns).unix_ns().abs_diff(dated_ns);
+        assert!(off_ns < 1_000_000_000, "{off_ns}");
     }
 
     #[test]

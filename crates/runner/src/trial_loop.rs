@@ -17,7 +17,7 @@ use fsarena_store::{RunId, Store};
 use fsarena_verdict::Judge;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 /// Attempts at a trial that the machine may end before the RUN is interrupted for it. One more is
 /// made by a resume, and then it counts as failed.
@@ -560,9 +560,8 @@ impl<'a> TrialLoop<'a> {
 
     /// The piece of the RUN that begins with this trial.
     fn session(&self, first_sequence: u32) -> RunSession {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         RunSession {
-            started_unix_ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
+            started_unix_ns: self.request.clock.unix_ns(),
             boot_id: self.owner.boot_id.clone(),
             first_sequence,
         }

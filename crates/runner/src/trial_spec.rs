@@ -65,6 +65,7 @@ pub(crate) fn trial_spec(
         account: plan.account,
         predicted,
         drain: fsarena_executor::fault::drain(),
+        realtime_offset_ns: Some(request.clock.offset_ns()),
         user: request.header.place.as_ref().and_then(|place| place.user),
         hosts: hosts_of(request, &contender.levels, slot),
         trust: fsarena_process::trust::accepted(),

@@ -1,7 +1,7 @@
 //! Several ranks in one phase, on this host and on others. An ssh that starts its command here
 //! stands for other hosts: what is beyond the connection is the same.
 
-use crate::support::{Live, PROGRAM, TestEnv, assert_nothing_left};
+use crate::support::{Live, PROGRAM, TestEnv, assert_nothing_left, sh};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_store::Store;
 use fsarena_testkit::hosts::TestHosts;
@@ -9,6 +9,7 @@ use fsarena_testkit::moosefs::MooseFs;
 use fsarena_testkit::processes::{runs_as, state_of};
 use fsarena_testkit::write_script;
 use rustix::process::{Pid, Signal, kill_process};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.01"];
@@ -170,7 +171,9 @@ fn ranks_find_what_they_made_and_stat_it_at_a_set_rate() {
     let [_, find, none, paced] = record.phases.as_slice() else { panic!() };
     let (found, missed) = (find.find.unwrap(), none.find.unwrap());
     assert_eq!((found.entries, found.directories, found.matches), (66, 6, 60));
-    assert_eq!((found.size_bytes, found.newer_than_unix_ns), (3901, record.started_unix_ns));
+    assert_eq!(found.size_bytes, 3901);
+    let off_ns = found.newer_than_unix_ns.abs_diff(record.started_unix_ns);
+    assert!(off_ns < 1_000_000_000, "one clock, which nobody has set: {off_ns}");
     assert_eq!((missed.entries, missed.matches, missed.size_bytes), (66, 0, 17));
     assert_eq!((paced.io.rate, paced.ops), (Some(200), 60));
     // The last op of each is due 29 intervals of 5 ms after its first.
@@ -379,10 +382,17 @@ fn hosts_that_cannot_work_are_named_before_anything_is_made() {
 /// Two ranks on hosts of their own, in the middle of the phase of [`TestEnv::long_experiment`], and
 /// their workers.
 fn two_at_work(env: &TestEnv) -> (Live<'_>, Vec<Pid>) {
+    two_at_work_with(env, |_| {})
+}
+
+/// The same with a change of the command.
+fn two_at_work_with(env: &TestEnv, change: impl Fn(&mut Command)) -> (Live<'_>, Vec<Pid>) {
     let (target, ssh) = (env.make_dir("target"), env.near_ssh());
     let experiment = env.long_experiment("", &target, "dirs = 20\n");
     let hosts = ["--hosts", "a,b", "--ssh", &ssh, "--remote-program", PROGRAM];
-    let mut live = env.start(&[&["run", &experiment][..], &hosts].concat());
+    let mut command = env.command(&[&["run", &experiment][..], &hosts].concat());
+    change(&mut command);
+    let mut live = env.start_command(command);
     live.wait_for("[1/2]");
     let workers = live.poll("two ranks at work", |live| {
         let workers = live.workers();
@@ -402,6 +412,31 @@ fn a_rank_that_dies_ends_the_trial() {
     ran.says(&["rank", "on", "the worker ended without a result"]);
     assert_nothing_left(&env);
     assert!(matches!(env.records(1)[0].outcome, Outcome::Failed { .. }));
+}
+
+/// A rank that stood still has made the phase longer by its pause, wherever it runs.
+#[test]
+fn a_phase_with_a_rank_that_was_stopped_is_done_again() {
+    let env = TestEnv::new();
+    // Which would believe a rank that was stopped.
+    let (mut live, _) = two_at_work_with(&env, |command| {
+        command.env_remove("FSARENA_TEST_FAST");
+    });
+    // There are workers of set-up steps before.
+    let worker = live.poll("the first file of the phase", |live| {
+        let files = sh(&format!("find {} -type f | head -1", env.path("target").display()));
+        live.workers().get(1).copied().filter(|_| !files.is_empty())
+    });
+    kill_process(worker, Signal::STOP).unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    kill_process(worker, Signal::CONT).unwrap();
+    live.wait_for("was ended by the machine, attempt 1: it is done again");
+    live.end().good().says(&["phase create: rank", "stood still for about"]);
+    assert_nothing_left(&env);
+    let records = env.records(1);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Done));
+    let again = records[0].notices.iter().find(|notice| notice.code == "done-again");
+    assert!(again.is_some_and(|notice| notice.text.contains(" stood still for about")));
 }
 
 /// Nobody works on for a runner that is gone: not the far side of a connection either.

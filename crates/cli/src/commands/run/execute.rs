@@ -10,6 +10,7 @@ use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::fault;
+use fsarena_metrics::WallClock;
 use fsarena_model::contender::{AskedBy, DeviceLevel};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
@@ -46,6 +47,7 @@ pub(super) fn execute(
         hosts,
         i386_usr: held_programs.as_ref().map(|(_, usr)| usr.as_path()),
         keep: args.keep,
+        clock: WallClock::set_now(),
         interrupts: &interrupts,
         expected_ns: &expected_ns,
     };
