@@ -4,7 +4,7 @@
 use crate::ink::{Ink, Standing};
 use crate::scale::{Scale, figure, tick_words};
 use crate::sheet::{Anchor, Sheet, WIDTH};
-use crate::text::{LARGE, SMALL, column, shorten, wide, wrap};
+use crate::text::{self, LARGE, SMALL, column, shorten, wide, wrap};
 use crate::{Head, Key, Svg};
 
 /// Room between columns, in units.
@@ -22,6 +22,9 @@ const NOTE_LINE: f64 = 13.0;
 /// Widest note and value, in units.
 const NOTE: f64 = 104.0;
 const VALUE: f64 = 86.0;
+/// Widest label, in units, and widest where a word of it cannot be broken.
+const LABEL: f64 = 124.0;
+const LABEL_WORD: f64 = 176.0;
 /// Lines of the title of an axis.
 const LINE: f64 = 16.0;
 
@@ -121,7 +124,9 @@ pub(crate) struct Rows {
 impl Rows {
     /// For these rows, below `above` units of something else; `arrows` leaves room for them.
     pub(crate) fn new(title: &str, words: &[Words], above: f64) -> Self {
-        let label = column(words.iter().map(|row| row.label.as_str()), LARGE, (30.0, 124.0));
+        let labels = || words.iter().map(|row| row.label.as_str());
+        let word = column(labels().flat_map(text::words), LARGE, (0.0, LABEL_WORD));
+        let label = column(labels(), LARGE, (30.0, LABEL)).max(word);
         let value = column(words.iter().map(|row| row.value.as_str()), SMALL, (0.0, VALUE));
         // Notes of rows without a number stand in the plot.
         let valued = words.iter().filter(|row| !row.value.is_empty());
@@ -391,5 +396,22 @@ impl Upright {
             sheet.path(&[(from, y), (to, y)], ink);
             sheet.text((from - 6.0, y + 4.0), Anchor::Right, Ink::Tick, word);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_that_cannot_be_broken_is_not_cut() {
+        let of = |label: &str| {
+            let key = Key { label: label.to_owned(), ..Key::default() };
+            Rows::new("", &[Words::new(&key, Some(1.0), "s", "")], 0.0)
+        };
+        let label = "ext4 cluster_size=128K";
+        assert_eq!(wrap(label, of(label).room, LARGE, 2), ["ext4", "cluster_size=128K"]);
+        assert!(of(&"long ".repeat(40)).room <= LABEL, "what can be broken is");
+        assert!(of(&"long".repeat(40)).room <= LABEL_WORD);
     }
 }

@@ -80,11 +80,16 @@ pub(crate) fn shorten(text: &str, room: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// Pieces of a text between which a line may be broken.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive([' ', '/', ',', '-'])
+}
+
 /// The text in at most `most` lines, broken after spaces, slashes, commas and hyphens; what has no
 /// room is shortened.
 pub(crate) fn wrap(text: &str, room: f64, size: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_inclusive([' ', '/', ',', '-']) {
+    for word in words(text) {
         let last = lines.len() - 1;
         let longer = format!("{}{word}", lines[last]);
         let fits = wide(longer.trim_end(), size) <= room;
