@@ -8,7 +8,7 @@
 
 use crate::disk::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task, in_guest};
-use crate::kernel::{Cache, sha256_of};
+use crate::kernel::{Cache, ChangedKernel, sha256_of};
 use fsarena_bounded::Bounded;
 use fsarena_devices::GUEST_PARTITION;
 use fsarena_executor::stop::Stop;
@@ -92,6 +92,8 @@ enum TrialError {
     KernelFile { path: PathBuf, error: io::Error },
     #[error("the guest kernel {0} is not the file any more that the RUN began with")]
     KernelChanged(PathBuf),
+    #[error(transparent)]
+    KernelChangedHere(#[from] ChangedKernel),
     #[error(transparent)]
     Disk(#[from] DiskOrderError),
     #[error(transparent)]
@@ -236,8 +238,9 @@ impl BootedKernel {
     /// One that was built here.
     fn built(kernels: &Cache, level: &str) -> Result<Self, TrialError> {
         let found = kernels.called(level).ok_or_else(|| TrialError::Kernel(level.to_owned()))?;
+        let binary = found.unchanged_binary()?;
         let (sha256, hz) = (found.identity.sha256, found.identity.hz);
-        Ok(Self { binary: found.binary, sha256, hz })
+        Ok(Self { binary, sha256, hz })
     }
 
     /// A file, which may have been built again since the RUN began.

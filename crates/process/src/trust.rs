@@ -158,6 +158,41 @@ pub fn writers_for_root(program: &Path) -> Vec<Untrusted> {
     found
 }
 
+/// The first place in a tree, of whose contents root would run some, that somebody beside root may
+/// change; what is above it counts, and what links lead to. Nothing where this process is not root
+/// of the machine.
+#[must_use]
+pub fn writer_in_tree_for_root(tree: &Path) -> Option<Untrusted> {
+    if !is_root_of_machine() {
+        return None;
+    }
+    let mut found = untrusted(tree);
+    let mut dirs = vec![tree.to_owned()];
+    while let (None, Some(dir)) = (&found, dirs.pop()) {
+        let unread = Untrusted { program: tree.to_owned(), place: dir, writer: Writer::Unknown };
+        let Ok(entries) = fs::read_dir(&unread.place) else { return Some(unread) };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let about = fs::symlink_metadata(&path);
+            let is_link = about.as_ref().is_ok_and(Metadata::is_symlink);
+            let is_dir = about.as_ref().is_ok_and(Metadata::is_dir);
+            found = match writer(&about) {
+                Some(writer) => {
+                    Some(Untrusted { program: tree.to_owned(), place: path.clone(), writer })
+                }
+                None if is_link && path.exists() => untrusted(&path),
+                None => None,
+            };
+            if found.is_some() {
+                break;
+            }
+            if is_dir {
+                dirs.push(path);
+            }
+        }
+    }
+    found
+}
+
 /// Whether these consents name this program and exactly those who may change it.
 #[must_use]
 pub fn is_consented(program: &Path, found: &[Untrusted], consents: &[TrustConsent]) -> bool {

@@ -209,5 +209,6 @@ fn kernel_of(header: &RunHeader, contender: &Contender) -> Result<PathBuf, Strin
     let cache = Cache::of_user().map_err(|error| format!("guest kernels: {error}"))?;
     let gone =
         || format!("the guest kernel {kernel} is not there any more; see fsarena kernel list");
-    cache.called(kernel).map(|found| found.binary).ok_or_else(gone)
+    let found = cache.called(kernel).ok_or_else(gone)?;
+    found.unchanged_binary().map_err(|error| error.to_string())
 }

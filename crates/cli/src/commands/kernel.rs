@@ -14,6 +14,7 @@ use fsarena_places::kernel::{
     self, BuildError, BuildRequest, Cache, CheckError, Checked, Configuration, Kernel, Progress,
     RemoveError, Source, Surroundings,
 };
+use fsarena_process::trust::{writer_in_tree_for_root, writers_for_root};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -56,6 +57,7 @@ fn build(args: &KernelBuildArgs) -> Result<()> {
         jobs: args.jobs.map_or(cpus, usize::from),
         debian_sources: PathBuf::from(kernel::DEBIAN_SOURCES),
     };
+    check_source(&request.source)?;
     let cache = context::kernels()?;
     let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
@@ -79,6 +81,26 @@ fn build(args: &KernelBuildArgs) -> Result<()> {
     }
     say!("{}", if built { "built" } else { "built before" });
     context::print(&describe(&kernel))
+}
+
+/// A build runs what is in its source.
+///
+/// # Errors
+/// Where root would, and somebody else may change it.
+fn check_source(source: &Source) -> Result<()> {
+    let found = match source {
+        Source::Debian(_) => None,
+        Source::Tarball(path) => writers_for_root(path).into_iter().next(),
+        Source::Tree(path) => writer_in_tree_for_root(path),
+    };
+    let Some(found) = found else { return Ok(()) };
+    refuse!(
+        "the source {} would be built as root, and {} {}; build it without root, which guests do \
+         not need, or from a copy that is root's",
+        found.program.display(),
+        found.place.display(),
+        found.writer
+    )
 }
 
 fn build_with_progress(

@@ -270,9 +270,10 @@ impl Campaign<'_> {
         let guest = match &contender.levels.device {
             DeviceLevel::Virtual { kernel, .. } => {
                 let binary = |named: Named<'_>| {
-                    (named.binary().to_owned(), matches!(named, Named::File { .. }))
+                    let is_file = matches!(named, Named::File { .. });
+                    named.binary().map(|binary| (binary, is_file))
                 };
-                Some(self.kernels.named(kernel, binary).context("its guest kernel is gone")?)
+                Some(self.kernels.named(kernel, binary).context("its guest kernel is gone")??)
             }
             _ => None,
         };

@@ -18,9 +18,8 @@ pub(super) fn guest_of<'a>(
     else {
         anyhow::bail!("{} is in no guest", contender.label);
     };
-    let found = kernels
-        .named(kernel, |named| named.binary().to_owned())
-        .context("its guest kernel is gone")?;
+    let found =
+        kernels.named(kernel, |named| named.binary()).context("its guest kernel is gone")??;
     check_guest_kernel(&found)?;
     let options = GuestOptions { syscall_ns: *syscall_ns, limit, ..GuestOptions::new(&found) };
     Ok((DiskOrder { model, size_bytes: *size_bytes, store_dir: None }, options))

@@ -114,7 +114,7 @@ fn kernel_of(state: &KeptState, own: &Path) -> Result<PathBuf> {
         let kernel = &state.kernel;
         Usage(format!("the guest kernel {kernel} is gone; build it: fsarena kernel build"))
     };
-    let found = kernels.named(&state.kernel, |named| named.binary().to_owned()).ok_or_else(gone)?;
+    let found = kernels.named(&state.kernel, |named| named.binary()).ok_or_else(gone)??;
     check_guest_kernel(&found)?;
     Ok(found)
 }

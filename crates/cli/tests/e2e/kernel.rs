@@ -3,6 +3,7 @@
 
 use crate::support::{TestEnv, assert_nothing_left};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 
 #[test]
 fn what_is_no_source_and_no_kernel_is_refused() {
@@ -73,6 +74,33 @@ fn kernels_are_deleted_by_key_and_old_ones_at_once() {
     run(&["delete", "--old", "--yes"]).good();
     assert_eq!(fs::read_dir(env.path("kernels")).unwrap().count(), 0);
     run(&["delete", "--old"]).good().says(&["no guest kernel is old"]);
+}
+
+/// A build runs what is in its source: root's is root's alone, to the last file.
+#[test]
+fn root_builds_no_source_that_others_may_change() {
+    if !rustix::process::geteuid().is_root() {
+        println!("not run: root alone is asked about");
+        return;
+    }
+    let env = TestEnv::new();
+    let tree = env.make_dir("tree/scripts");
+    fs::write(env.path("tree/Makefile"), "all:\n\ttouch built\n").unwrap();
+    fs::write(env.path("tree/scripts/own"), "").unwrap();
+    let source = env.path("tree").display().to_string();
+    let build = || env.run(&["kernel", "build", "--source", &source]);
+    chown(format!("{tree}/own"), Some(65_533), None).unwrap();
+    let words = ["would be built as root", "scripts/own belongs to user 65533", "without root"];
+    build().refused(2, &words);
+    fs::remove_file(format!("{tree}/own")).unwrap();
+    fs::set_permissions(&tree, fs::Permissions::from_mode(0o777)).unwrap();
+    build().refused(2, &["tree/scripts may be written by everybody"]);
+    let archive = env.write("linux.tar", "");
+    chown(&archive, Some(65_533), None).unwrap();
+    let ran = env.run(&["kernel", "build", "--source", &archive]);
+    ran.refused(2, &["linux.tar belongs to user 65533"]);
+    assert!(!env.path("tree/built").exists());
+    assert_nothing_left(&env);
 }
 
 /// A tree that is no source of Linux is refused, or what a build lacks is named; it is not written

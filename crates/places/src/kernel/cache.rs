@@ -1,5 +1,6 @@
 //! Kernels that were built, each in a directory named after what it was made of.
 
+use super::digest;
 use super::source::text_of;
 use crate::disk::DISK_PROTOCOL;
 use etcetera::BaseStrategy as _;
@@ -67,7 +68,32 @@ pub(super) fn level_of(release: &str, sha256: &str) -> String {
     format!("{release}-{}", sha256.get(..NAMED_DIGITS).unwrap_or(sha256))
 }
 
+/// A kernel that was built here and is another file by now.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangedKernel {
+    #[error(
+        "the guest kernel {path} is not the file any more that fsarena built; delete it (fsarena \
+         kernel delete {key}) and build it again"
+    )]
+    Other { path: PathBuf, key: String },
+    #[error("the guest kernel {path} cannot be read: {error}")]
+    Read { path: PathBuf, error: io::Error },
+}
+
 impl Kernel {
+    /// Its binary, which is compared with what was built.
+    ///
+    /// # Errors
+    /// Where it is another file by now, or cannot be read.
+    pub fn unchanged_binary(&self) -> Result<PathBuf, ChangedKernel> {
+        let path = self.binary.clone();
+        match digest::of_file(&path) {
+            Ok(sha256) if sha256 == self.identity.sha256 => Ok(path),
+            Ok(_) => Err(ChangedKernel::Other { path, key: self.identity.key.clone() }),
+            Err(error) => Err(ChangedKernel::Read { path, error }),
+        }
+    }
+
     /// Whether it has this type of file system, by the configuration beside it.
     #[must_use]
     pub fn has_filesystem(&self, fstype: &str) -> bool {
@@ -213,6 +239,7 @@ impl Cache {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use sha2::{Digest as _, Sha256};
 
     pub(in super::super) fn put(cache: &Cache, key: &str, config: &str) {
         let dir = cache.dir().join(format!("new-{key}"));
@@ -222,7 +249,7 @@ pub(super) mod tests {
             format: FORMAT,
             key: key.to_owned(),
             release: "6.1.7".to_owned(),
-            sha256: text(),
+            sha256: digest::hex(&Sha256::digest(key)),
             source: text(),
             source_sha256: text(),
             patches_sha256: text(),
@@ -265,6 +292,20 @@ pub(super) mod tests {
         assert_eq!(cache.preferred().unwrap().identity.key, "aa");
         fs::remove_file(cache.dir().join("aa").join(BINARY)).unwrap();
         assert_eq!(cache.preferred().unwrap().identity.key, "bb");
+    }
+
+    #[test]
+    fn a_binary_that_is_another_one_by_now_is_not_booted() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = Cache::new(dir.path().join("kernels"));
+        put(&cache, "aa", "full");
+        let kernel = cache.preferred().unwrap();
+        assert_eq!(kernel.unchanged_binary().unwrap(), kernel.binary);
+        fs::write(&kernel.binary, "ab").unwrap();
+        let error = kernel.unchanged_binary().unwrap_err().to_string();
+        assert!(error.ends_with("(fsarena kernel delete aa) and build it again"), "{error}");
+        fs::remove_file(&kernel.binary).unwrap();
+        assert!(matches!(kernel.unchanged_binary(), Err(ChangedKernel::Read { .. })));
     }
 
     /// It is still there, for a list and to be removed.

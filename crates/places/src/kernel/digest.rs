@@ -37,12 +37,17 @@ pub fn of_file(path: &Path) -> io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
+/// Bytes of all files of a source, at most: ten times those of Linux.
+const SOURCE_MOST_BYTES: u64 = 16 << 30;
+
 /// The files of a tree that are its source, by their paths in it, in order.
 ///
 /// # Errors
-/// When a directory cannot be read.
+/// When a directory cannot be read, and where something is in the tree that no source has: it might
+/// have no end.
 pub fn files_of(tree: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut dirs) = (Vec::new(), vec![PathBuf::new()]);
+    let mut size_bytes = 0_u64;
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(tree.join(&dir))? {
             let entry = entry?;
@@ -54,6 +59,17 @@ pub fn files_of(tree: &Path) -> io::Result<Vec<PathBuf>> {
                     dirs.push(path);
                 }
             } else if !is_built(&name, in_root) {
+                let about = entry.metadata()?;
+                let what = path.display();
+                if !about.is_file() && !about.is_symlink() {
+                    let text = format!("{what} in it is no file, directory or link");
+                    return Err(io::Error::other(text));
+                }
+                size_bytes = size_bytes.saturating_add(about.len());
+                if size_bytes > SOURCE_MOST_BYTES {
+                    let text = format!("with {what} it has more than 16 GiB");
+                    return Err(io::Error::other(text));
+                }
                 found.push(path);
             }
         }
@@ -179,6 +195,24 @@ mod tests {
         assert_eq!(of_source(&tree, &memory).unwrap(), first, "no source");
         fs::write(tree.join("Makefile"), "VERSION = 7\n").unwrap();
         assert_ne!(of_source(&tree, &memory).unwrap(), first);
+    }
+
+    #[test]
+    fn what_might_have_no_end_is_no_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = dir.path().join("tree");
+        fs::create_dir_all(tree.join("sub")).unwrap();
+        std::os::unix::fs::symlink("..", tree.join("sub/up")).unwrap();
+        assert_eq!(files_of(&tree).unwrap().len(), 1, "a link is a file");
+        let large = File::create(tree.join("sub/large")).unwrap();
+        large.set_len(SOURCE_MOST_BYTES + 1).unwrap();
+        let error = files_of(&tree).unwrap_err().to_string();
+        assert_eq!(error, "with sub/large it has more than 16 GiB");
+        fs::remove_file(tree.join("sub/large")).unwrap();
+        let socket = std::os::unix::net::UnixListener::bind(tree.join("sub/socket")).unwrap();
+        let error = files_of(&tree).unwrap_err().to_string();
+        assert_eq!(error, "sub/socket in it is no file, directory or link");
+        drop(socket);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The kernels that devices of a RUN can name: those that were built here, and files of the user's,
 //! each of which is booted first to see what it is.
 
-use super::cache::{Cache, Kernel, level_of};
+use super::cache::{Cache, ChangedKernel, Kernel, level_of};
 use super::check::{CheckError, check};
 use super::digest;
 use crate::guest::{Program, ProgramError};
@@ -48,11 +48,13 @@ pub enum Named<'k> {
 
 impl Named<'_> {
     /// The file that is booted.
-    #[must_use]
-    pub fn binary(&self) -> &Path {
+    ///
+    /// # Errors
+    /// Where it was built here and is another one by now.
+    pub fn binary(&self) -> Result<PathBuf, ChangedKernel> {
         match self {
-            Self::Built(kernel) => &kernel.binary,
-            Self::File { about, .. } => &about.path,
+            Self::Built(kernel) => kernel.unchanged_binary(),
+            Self::File { about, .. } => Ok(about.path.clone()),
         }
     }
 

@@ -16,7 +16,7 @@ mod tools;
 
 pub(crate) use build::why_it_failed;
 pub use build::{BuildError, BuildRequest, Progress, Surroundings, build};
-pub use cache::{Cache, Identity, Kernel};
+pub use cache::{Cache, ChangedKernel, Identity, Kernel};
 pub use check::{CheckError, Checked, check};
 pub use config::{Configuration, HZ_RANGE};
 pub(crate) use digest::hex;
