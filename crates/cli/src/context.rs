@@ -141,6 +141,20 @@ pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
+/// What went wrong with what was behind it, each once: many errors have the text of their cause in
+/// their own.
+pub fn reason(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// Wall clock, ns since 1970.
 pub fn unix_ns() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -308,4 +322,36 @@ pub fn count_interrupts() -> Result<Arc<AtomicUsize>> {
         }
     });
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fmt, io};
+
+    /// Says its cause in its own text, as most errors do.
+    #[derive(Debug)]
+    struct AtPath(io::Error);
+
+    impl fmt::Display for AtPath {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "/a/b: {}", self.0)
+        }
+    }
+
+    impl std::error::Error for AtPath {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let file_exists = || io::Error::from(io::ErrorKind::AlreadyExists);
+        let error = anyhow::Error::new(AtPath(file_exists()));
+        assert_eq!(reason(&error), "/a/b: entity already exists");
+        let error = error.context("the page is not written");
+        assert_eq!(reason(&error), "the page is not written: /a/b: entity already exists");
+        assert_eq!(reason(&anyhow::anyhow!("nothing behind it")), "nothing behind it");
+    }
 }

@@ -107,7 +107,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     if context::is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    say!("fsarena: {error:#}");
+    say!("fsarena: {}", context::reason(error));
     let usage = error.is::<context::Usage>() || error.is::<fsarena_plan::PlanError>();
     ExitCode::from(match usage {
         true => exit::USAGE,

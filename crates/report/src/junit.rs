@@ -1,5 +1,6 @@
 //! Tests and how they ended as JUnit's XML, the form that servers of nightly jobs read.
 
+use fsarena_model::visible::one_line;
 use quick_xml::se::Serializer;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -75,9 +76,9 @@ fn test_case(class: &str, case: &Case) -> TestCase {
     }
 }
 
-/// Text without what XML 1.0 has no way to write.
+/// Text as one line, with escapes for what is hidden, and without what XML 1.0 has no way to write.
 fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+    one_line(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }
 
 /// A suite, or all of them: what it counts is below it.
@@ -125,10 +126,13 @@ struct Reason {
 mod tests {
     use super::*;
 
+    /// As it is written.
+    const NAME: &str = "a < b & \"c\" \\u{1b}[1m \\u{202e} ]]>";
+
     #[test]
     fn a_document_is_well_formed_whatever_the_names() {
         let case = Case {
-            name: "a < b & \"c\" \u{1b}[1m \u{ffff}\n]]>".to_owned(),
+            name: "a < b & \"c\" \u{1b}[1m \u{202e}\u{ffff}\n]]>".to_owned(),
             ended: Ended::Failed,
             kind: "SLOWER".to_owned(),
             message: "</failure>".to_owned(),
@@ -136,8 +140,8 @@ mod tests {
         let text = document("nightly", &BTreeMap::from([("small\u{0}files", vec![case])]));
         let parsed = roxmltree::Document::parse(&text).unwrap();
         let of = |tag: &str| parsed.descendants().find(|node| node.has_tag_name(tag)).unwrap();
-        assert_eq!(of("testcase").attribute("name"), Some("a < b & \"c\" [1m ]]>"));
-        assert_eq!(of("testcase").attribute("classname"), Some("nightly.smallfiles"));
+        assert_eq!(of("testcase").attribute("name"), Some(NAME));
+        assert_eq!(of("testcase").attribute("classname"), Some("nightly.small\\u{0}files"));
         assert_eq!(of("failure").attribute("message"), Some("</failure>"));
         assert_eq!(of("testsuites").attribute("failures"), Some("1"));
     }

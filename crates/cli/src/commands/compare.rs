@@ -34,7 +34,7 @@ pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
         if !args.bisect || context::is_broken_pipe(&error) {
             return Err(error);
         }
-        say!("fsarena: {error:#}");
+        say!("fsarena: {}", context::reason(&error));
         Ok(ExitCode::from(bisect::STOP))
     })
 }

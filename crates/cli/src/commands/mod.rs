@@ -68,7 +68,7 @@ use std::sync::atomic::AtomicBool;
 /// Where it cannot begin, its parent hears why, and keeps that with the trial.
 pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Result<ExitCode> {
     executor_or_error(journal, parent, inside).inspect_err(|error| {
-        let refused = fsarena_executor::ExecutorSays::Refused(format!("{error:#}"));
+        let refused = fsarena_executor::ExecutorSays::Refused(context::reason(error));
         if let Ok(line) = serde_json::to_string(&refused) {
             // A parent that is gone needs no answer.
             let _ = writeln!(std::io::stdout(), "{line}");

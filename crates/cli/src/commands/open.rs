@@ -187,7 +187,7 @@ fn store_dead_watches(store: &Store) -> Result<()> {
     for dead in dead {
         let Ok(run) = store.find(&dead.opening.run) else { continue };
         if let Err(error) = store_dead_watch(store, run, &dead) {
-            say!("fsarena: {}: {error:#}", dead.path.display());
+            say!("fsarena: {}: {}", dead.path.display(), context::reason(&error));
             continue;
         }
         let _ = std::fs::remove_file(&dead.path);

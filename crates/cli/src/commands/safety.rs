@@ -73,7 +73,12 @@ pub fn run(args: &SafetyArgs) -> Result<ExitCode> {
                 }
                 Ok(()) => {}
                 Err(error) if is_stop(&error) => break,
-                Err(error) => say!("{}, {}: failed: {error:#}", contender.label, workload.name()),
+                Err(error) => say!(
+                    "{}, {}: failed: {}",
+                    contender.label,
+                    workload.name(),
+                    context::reason(&error)
+                ),
             }
         }
     }

@@ -71,7 +71,9 @@ pub fn run(args: &SafetyArgs, names: &str) -> Result<ExitCode> {
                     rows.extend(found);
                 }
                 Err(error) if is_stop(&error) => break,
-                Err(error) => bar.suspend(|| say!("{who}: not judged: {error:#}")),
+                Err(error) => {
+                    bar.suspend(|| say!("{who}: not judged: {}", context::reason(&error)))
+                }
             }
         }
     }

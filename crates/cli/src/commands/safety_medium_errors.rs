@@ -75,11 +75,11 @@ pub fn run(args: &MediumErrorsArgs) -> Result<ExitCode> {
                 }
                 Err(error) if is_stop(&error) => break,
                 Err(error) if fails_anyway(&error) => {
-                    bar.suspend(|| say!("not run: {who}: {error:#}"))
+                    bar.suspend(|| say!("not run: {who}: {}", context::reason(&error)))
                 }
                 Err(error) => {
                     is_whole = false;
-                    bar.suspend(|| say!("{who}: not judged: {error:#}"));
+                    bar.suspend(|| say!("{who}: not judged: {}", context::reason(&error)));
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Campaign<'_> {
                 Err(error) if is_stop(&error) => break,
                 Err(error) => {
                     is_whole = false;
-                    say!("{}: failed: {error:#}", contender.label);
+                    say!("{}: failed: {}", contender.label, context::reason(&error));
                 }
             }
         }

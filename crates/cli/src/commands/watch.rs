@@ -196,7 +196,7 @@ impl StoredWatch {
 
     /// Marks the RUN as failed: nothing was watched.
     fn failed(&self, error: &anyhow::Error) {
-        let _ = self.store.set_state(self.run, RunState::Failed, Some(&format!("{error:#}")));
+        let _ = self.store.set_state(self.run, RunState::Failed, Some(&context::reason(error)));
         let _ = std::fs::remove_file(self.file());
     }
 

@@ -148,7 +148,10 @@ fn write_report(store: &Store, run: RunId, args: &RunArgs) -> Option<PathBuf> {
             Some(path)
         }
         Err(error) => {
-            say!("no report: {error:#}; `fsarena report {run} -o FILE` writes it to another place");
+            say!(
+                "no report: {}; `fsarena report {run} -o FILE` writes it to another place",
+                context::reason(&error)
+            );
             None
         }
     }

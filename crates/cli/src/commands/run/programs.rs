@@ -37,7 +37,7 @@ fn found() -> Result<InstalledTree, String> {
     if !context::is_root() {
         return Err("programs of i386 need root".to_owned());
     }
-    let cache = context::programs().map_err(|error| format!("{error:#}"))?;
+    let cache = context::programs().map_err(|error| context::reason(&error))?;
     cache.check_owner().map_err(|error| error.to_string())?;
     let none = || "there are no programs of i386 here: fsarena programs add i386".to_owned();
     let tree = cache.tree().ok_or_else(none)?;
