@@ -60,7 +60,8 @@ fn run(options: &Options) -> Result<Verdict> {
     let first = attacked(options, &program, FIRST_TRIALS, None)?;
     let trials_per_s = first.trials as f64 / first.elapsed.as_secs_f64();
     let trials = (options.attack_s as f64 * trials_per_s).ceil() as u64;
-    let quiet = attacked(options, &program, (trials / 4).max(FIRST_TRIALS), None)?;
+    // Of as many trials: at its end a RUN reads all that it has stored.
+    let quiet = attacked(options, &program, trials, None)?;
     describe("without strangers", &quiet);
     for (sources, what) in
         [(Sources::One, "from one address"), (Sources::Many, "from many addresses")]
