@@ -13,6 +13,7 @@ mod lines;
 mod manifests;
 mod modules;
 mod programs;
+mod promises;
 mod prose;
 mod sequences;
 mod tree;
@@ -46,6 +47,7 @@ const RULES: &[Rule] = &[
     Rule { name: "changelog", check: prose::changelog },
     Rule { name: "links", check: prose::links },
     Rule { name: "machine-paths", check: prose::machine_paths },
+    Rule { name: "promises", check: promises::promises },
     Rule { name: "experiments", check: sequences::experiments },
     Rule { name: "migrations", check: sequences::migrations },
     Rule { name: "foreign-input", check: foreign_input::targets },

@@ -34,7 +34,8 @@ pub fn changelog(tree: &Tree) -> Vec<Finding> {
             let next = lines[index + 1..].iter().find(|line| !line.is_empty());
             if !GROUPS.contains(&group) {
                 fault(index, &format!("unknown group; use one of {}", GROUPS.join(", ")));
-            } else if !next.is_some_and(|line| line.starts_with("- ")) {
+            } else if !next.is_some_and(|line| line.starts_with("- ") || line.starts_with("#### "))
+            {
                 fault(index, "the group is empty; write its entries as `- ` lines or leave it out");
             }
         } else if line.starts_with("- ") && !in_group {
