@@ -47,7 +47,7 @@ impl Trial<'_> {
         let device_bytes = self.spec.contender.levels.device.size_bytes();
         let device_bytes = device_bytes
             .ok_or_else(|| StepError::new("the spec asks for an age without a device"))?;
-        let kept = KeptAge::of_trial(self.spec, &self.record.filesystem, age);
+        let kept = KeptAge::of_trial(self.spec, &self.record.filesystem, age)?;
         if let Some(kept) = &kept
             && let Some(record) = kept.restore(&self.spec.target, self.stop)?
         {

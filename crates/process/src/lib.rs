@@ -19,6 +19,7 @@ pub mod cmd;
 pub mod command;
 pub mod exec_events;
 pub mod guarded;
+pub mod held;
 pub mod limits;
 pub mod owner;
 pub mod partner;

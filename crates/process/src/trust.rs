@@ -8,6 +8,7 @@
 //! refused.
 
 use fsarena_model::trust::TrustConsent;
+use rustix::fs::FileType;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -20,8 +21,8 @@ use std::sync::{Mutex, PoisonError};
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
 const STICKY: u32 = 0o1000;
-/// Links that are followed on the way to a program, as by the kernel.
-const MOST_LINKS: usize = 40;
+/// Links that are followed on one way, as by the kernel.
+pub(crate) const MOST_LINKS: usize = 40;
 
 /// What the user has said of programs that others may change; from the command line alone, or from
 /// the process of this program that has started this one.
@@ -259,7 +260,8 @@ fn places_to(program: &Path) -> Vec<PathBuf> {
     places
 }
 
-fn parts_reversed(path: &Path) -> Vec<OsString> {
+/// The names of a path, the last one first; only `..` is left of the others.
+pub(crate) fn parts_reversed(path: &Path) -> Vec<OsString> {
     let part = |part: Component<'_>| match part {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),
@@ -270,14 +272,20 @@ fn parts_reversed(path: &Path) -> Vec<OsString> {
 
 fn writer(found: &io::Result<Metadata>) -> Option<Writer> {
     let Ok(found) = found else { return Some(Writer::Unknown) };
-    let has = |right: u32| found.mode() & right != 0;
+    writer_of(found.mode(), found.uid(), found.gid())
+}
+
+/// Who beside root may change what has this mode and these owners.
+pub(crate) fn writer_of(mode: u32, uid: u32, gid: u32) -> Option<Writer> {
+    let has = |right: u32| mode & right != 0;
+    let kind = FileType::from_raw_mode(mode);
     // Who may write a directory with this bit cannot take what is root's away.
-    let is_guarded = found.is_symlink() || (found.is_dir() && has(STICKY));
+    let is_guarded = kind == FileType::Symlink || (kind == FileType::Directory && has(STICKY));
     match () {
-        () if found.uid() != 0 => Some(Writer::User(found.uid())),
+        () if uid != 0 => Some(Writer::User(uid)),
         () if is_guarded => None,
         () if has(OTHERS_WRITE) => Some(Writer::Everybody),
-        () if has(GROUP_WRITES) && found.gid() != 0 => Some(Writer::Group(found.gid())),
+        () if has(GROUP_WRITES) && gid != 0 => Some(Writer::Group(gid)),
         () => None,
     }
 }

@@ -227,6 +227,27 @@ fn a_kept_image_that_was_changed_is_refused() {
     assert_nothing_left(&env);
 }
 
+/// What somebody has put into the place of an image and its description while they could: a file of
+/// root's behind a link stays, and nothing is believed that another user may write.
+#[test]
+fn nothing_is_kept_through_a_link() {
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
+    let dir = env.make_dir("ages");
+    let on = ["--fs", "ext4", "--on", "loop:320M", "--age", "60%:churn=0", "--age-images", &dir];
+    let command = [&["run", "--runs", "1"][..], &on, &WORK].concat();
+    env.run(&command).good();
+    let image = sh(&format!("ls {dir}/*.img")).trim().to_owned();
+    let note = image.replace(".img", ".json");
+    let secret = env.write("secret", "secret");
+    sh(&format!("rm {image} {note}; ln -s {secret} {note}.new; ln -s {secret} {image}"));
+    env.run(&command).good();
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "secret");
+    sh(&format!("chmod 666 {note}"));
+    env.run(&command).says(&["another user owns it or may write it", "remove it"]);
+    assert!(matches!(env.records(3)[0].outcome, Outcome::Failed { .. }));
+    assert_nothing_left(&env);
+}
+
 #[test]
 fn a_directory_of_kept_images_that_is_of_no_use_is_refused() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };

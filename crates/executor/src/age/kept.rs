@@ -2,12 +2,13 @@
 //!
 //! An image is called by a hash of what its contents follow from: the file system and how it was
 //! made, kernel, device, and age. A description beside it (JSON) says this in words, with the
-//! SHA-256 of the image and what the age was told by when it was made.
+//! SHA-256 of the image and what the age was told by when it was made. Both are files of this
+//! user's alone in a directory that is held: what lies at its path by then is not used.
 
 use crate::error::StepError;
 use crate::stop::Stop;
 use fsarena_bounded::Bounded;
-use fsarena_devices::kept_image;
+use fsarena_devices::{TargetError, kept_image};
 use fsarena_filesystems::Backing;
 use fsarena_model::age::{Age, AgeImage, AgeRecord};
 use fsarena_model::contender::{Discard, FsLevel};
@@ -15,14 +16,15 @@ use fsarena_model::device::SsdPolicy;
 use fsarena_model::record::Effective;
 use fsarena_model::seed::hex;
 use fsarena_model::spec::{TargetSpec, TrialSpec, Under};
-use rustix::fs::{FlockOperation, flock};
+use fsarena_process::held::HeldDir;
+use rustix::fs::{AtFlags, FlockOperation, flock, statat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Of the description, and of how ages are made: another number is another image.
@@ -53,29 +55,9 @@ struct AgedState {
     age: Age,
 }
 
-/// What lies beside an image.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Description {
-    state: AgedState,
-    sha256: String,
-    record: AgeRecord,
-}
-
-/// The image of one aged state, there or not.
-#[derive(Debug)]
-pub(super) struct KeptAge {
-    state: AgedState,
-    image: PathBuf,
-    description: PathBuf,
-}
-
-impl KeptAge {
-    /// Of the trial's file system, which was made just now; nothing where no images are kept, or
-    /// the state is not in the one device alone: below a file system that discards there are holes,
-    /// an SSD that was prepared would not be any more, and what a command makes is not known.
-    pub(super) fn of_trial(spec: &TrialSpec, made: &Effective, age: &Age) -> Option<Self> {
-        let dir = spec.age_image_dir.as_deref()?;
+impl AgedState {
+    /// Of what a trial makes; nothing where it is not in the one device alone.
+    fn of_trial(spec: &TrialSpec, made: &Effective, age: &Age) -> Option<Self> {
         let levels = &spec.contender.levels;
         let TargetSpec::Block { device, size_bytes, under, members, .. } = &spec.target else {
             return None;
@@ -90,7 +72,7 @@ impl KeptAge {
         let argv = made.mkfs_argv.iter().filter(|word| **word != path);
         let facts = ["logical_sector_bytes", "physical_sector_bytes", "rotational"];
         let fact = |name: &str| spec.device.get(name).cloned().unwrap_or_default();
-        let state = AgedState {
+        Some(Self {
             schema: SCHEMA,
             fs: levels.fs.clone(),
             mkfs_argv: argv.cloned().collect(),
@@ -100,19 +82,56 @@ impl KeptAge {
             device_bytes: *size_bytes,
             device_facts: facts.map(|name| (name.to_owned(), fact(name))).into(),
             age: age.clone(),
-        };
-        let words = serde_json::to_vec(&state).ok()?;
-        let name = hex(&Sha256::digest(words));
-        let name = dir.join(format!("{}-{}", driver.name(), &name[..NAME_DIGITS]));
-        let with = |extension| name.with_extension(extension);
-        Some(Self { state, image: with("img"), description: with("json") })
+        })
+    }
+}
+
+/// What lies beside an image.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    state: AgedState,
+    sha256: String,
+    record: AgeRecord,
+}
+
+/// The image of one aged state, there or not.
+#[derive(Debug)]
+pub(super) struct KeptAge {
+    state: AgedState,
+    dir: HeldDir,
+    image: String,
+    description: String,
+}
+
+impl KeptAge {
+    /// Of the trial's file system, which was made just now; nothing where no images are kept, or
+    /// the state is not in the one device alone: below a file system that discards there are holes,
+    /// an SSD that was prepared would not be any more, and what a command makes is not known.
+    pub(super) fn of_trial(
+        spec: &TrialSpec,
+        made: &Effective,
+        age: &Age,
+    ) -> Result<Option<Self>, StepError> {
+        let Some(dir) = spec.age_image_dir.as_deref() else { return Ok(None) };
+        let Some(state) = AgedState::of_trial(spec, made, age) else { return Ok(None) };
+        let dir = kept_image::open_directory(dir).map_err(TargetError::from)?;
+        Ok(Some(Self::new(state, dir)))
+    }
+
+    fn new(state: AgedState, dir: HeldDir) -> Self {
+        let words = serde_json::to_vec(&state).expect("a state is plain data");
+        let hash = hex(&Sha256::digest(words));
+        let name = format!("{}-{}", state.fs.name, &hash[..NAME_DIGITS]);
+        let [image, description] = ["img", "json"].map(|ending| format!("{name}.{ending}"));
+        Self { state, dir, image, description }
     }
 
     /// Has nobody else keep an image in the directory as long as what is returned lives.
     pub(super) fn lock(&self, stop: &Stop) -> Result<File, StepError> {
-        let dir = self.image.parent().unwrap_or(Path::new("."));
-        let failed = |error: io::Error| StepError::new(format!("lock {}: {error}", dir.display()));
-        let lock = File::open(dir).map_err(failed)?;
+        let path = self.dir.path().display();
+        let failed = |error: io::Error| StepError::new(format!("lock {path}: {error}"));
+        let lock = self.dir.reopened().map_err(failed)?;
         loop {
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(lock),
@@ -129,11 +148,12 @@ impl KeptAge {
         target: &TargetSpec,
         stop: &Stop,
     ) -> Result<Option<AgeRecord>, StepError> {
-        let Some(description) = self.described()?.filter(|_| self.image.exists()) else {
+        let is_there = statat(&self.dir, &self.image, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let Some(description) = self.described()?.filter(|_| is_there) else {
             return Ok(None);
         };
-        let go_on = || !stop.asked();
-        if !kept_image::restore(target, &self.image, &description.sha256, &go_on)? {
+        let (go_on, image) = (|| !stop.asked(), (&self.dir, self.image.as_str()));
+        if !kept_image::restore(target, image, &description.sha256, &go_on)? {
             return Err(StepError::Stopped);
         }
         let image = AgeImage { sha256: description.sha256, restored: true };
@@ -148,10 +168,11 @@ impl KeptAge {
         stop: &Stop,
     ) -> Result<AgeImage, StepError> {
         let go_on = || !stop.asked();
-        let sha256 = kept_image::keep(target, &self.image, &go_on)?.ok_or(StepError::Stopped)?;
+        let kept = kept_image::keep(target, &self.dir, &self.image, &go_on)?;
+        let sha256 = kept.ok_or(StepError::Stopped)?;
         let description = Description { state: self.state.clone(), sha256, record: record.clone() };
-        write_whole(&self.description, &description).map_err(|error| {
-            StepError::new(format!("write {}: {error}", self.description.display()))
+        self.describe(&description).map_err(|error| {
+            StepError::new(format!("write {}: {error}", self.description_path().display()))
         })?;
         Ok(AgeImage { sha256: description.sha256, restored: false })
     }
@@ -159,11 +180,11 @@ impl KeptAge {
     /// The description beside the image; none where there is none yet.
     fn described(&self) -> Result<Option<Description>, StepError> {
         let refused = |why: String| StepError::Failed {
-            error: format!("{}: {why}", self.description.display()),
+            error: format!("{}: {why}", self.description_path().display()),
             remedy: Some("remove it: the age is then made anew, and kept".to_owned()),
         };
-        let read = Bounded::open(&self.description, MAX_DESCRIPTION_BYTES)
-            .and_then(|mut file| file.whole());
+        let opened = self.dir.open_own_file(&self.description);
+        let read = opened.and_then(|file| Bounded::new(file, MAX_DESCRIPTION_BYTES).whole());
         let text = match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(refused(error.to_string())),
@@ -176,6 +197,19 @@ impl KeptAge {
         }
         Ok(Some(description))
     }
+
+    /// Writes the description, which has no name until it is whole and on the disk.
+    fn describe(&self, description: &Description) -> io::Result<()> {
+        let mut file = self.dir.unnamed_file(0o600)?;
+        serde_json::to_writer_pretty(&mut file, description)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        self.dir.name_file(&file, &self.description)
+    }
+
+    fn description_path(&self) -> PathBuf {
+        self.dir.path().join(&self.description)
+    }
 }
 
 fn kernel() -> String {
@@ -183,19 +217,10 @@ fn kernel() -> String {
     format!("{} {}", own.release().to_string_lossy(), own.version().to_string_lossy())
 }
 
-/// Under another name until it is whole and on the disk.
-fn write_whole(path: &Path, description: &Description) -> io::Result<()> {
-    let new = path.with_extension("json.new");
-    let mut file = File::create(&new)?;
-    serde_json::to_writer_pretty(&mut file, description)?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    std::fs::rename(&new, path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn state() -> AgedState {
         AgedState {
@@ -216,7 +241,11 @@ mod tests {
     }
 
     fn kept_in(dir: &Path) -> KeptAge {
-        KeptAge { state: state(), image: dir.join("a.img"), description: dir.join("a.json") }
+        KeptAge::new(state(), kept_image::open_directory(dir).unwrap())
+    }
+
+    fn whole() -> Description {
+        Description { state: state(), sha256: "ab".repeat(32), record: record() }
     }
 
     #[test]
@@ -224,22 +253,70 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let kept = kept_in(dir.path());
         assert_eq!(kept.described().unwrap().map(|one| one.sha256), None);
-        let whole = Description { state: state(), sha256: "ab".repeat(32), record: record() };
-        write_whole(&kept.description, &whole).unwrap();
-        assert_eq!(kept.described().unwrap(), Some(whole.clone()));
+        kept.describe(&whole()).unwrap();
+        assert_eq!(kept.described().unwrap(), Some(whole()));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing beside it");
 
         let other = AgedState { kernel: "6.2".to_owned(), ..state() };
-        write_whole(&kept.description, &Description { state: other, ..whole }).unwrap();
+        kept.describe(&Description { state: other, ..whole() }).unwrap();
         let refused = |words: &str| {
             let Err(StepError::Failed { error, remedy }) = kept.described() else {
                 panic!("it was taken")
             };
-            assert!(error.contains(words) && error.contains("a.json"), "{error}");
+            assert!(error.contains(words) && error.contains(".json"), "{error}");
             assert!(remedy.unwrap().contains("remove it"));
         };
         refused("another state");
-        std::fs::write(&kept.description, "{").unwrap();
+        std::fs::write(kept.description_path(), "{").unwrap();
         refused("it describes no kept image");
+        set_mode(&kept.description_path(), 0o666);
+        refused("not believed");
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        let rights = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(path, rights).unwrap();
+    }
+
+    /// A link in the place of what is written is replaced, and what it leads to stays.
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (inner, secret) = (dir.path().join("ages"), dir.path().join("secret"));
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(&secret, "secret").unwrap();
+        let kept = kept_in(&inner);
+        for name in [kept.description.clone(), format!("{}.new", kept.description)] {
+            std::os::unix::fs::symlink(&secret, inner.join(name)).unwrap();
+        }
+        assert!(kept.described().is_err(), "a link is no description");
+        kept.describe(&whole()).unwrap();
+        assert_eq!(std::fs::read(&secret).unwrap(), b"secret");
+        assert_eq!(kept.described().unwrap(), Some(whole()));
+    }
+
+    /// Whoever owns a directory above puts another one in the place between a look and its use.
+    #[test]
+    fn a_directory_that_is_exchanged_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let [inner, theirs] = ["ages", "theirs"].map(|name| dir.path().join(name));
+        [&inner, &theirs].into_iter().for_each(|made| std::fs::create_dir(made).unwrap());
+        let kept = kept_in(&inner);
+        let attack = kept_in(&theirs);
+        attack.describe(&whole()).unwrap();
+        std::fs::write(theirs.join(&attack.image), "theirs").unwrap();
+        std::fs::rename(&inner, dir.path().join("aside")).unwrap();
+        std::fs::rename(&theirs, &inner).unwrap();
+        let target = TargetSpec::Memory { size_bytes: 1 };
+        assert!(kept.restore(&target, &Stop::default()).unwrap().is_none(), "theirs was taken");
+        kept.describe(&whole()).unwrap();
+        assert!(dir.path().join("aside").join(&kept.description).exists());
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: root alone gives directories away");
+            return;
+        }
+        std::os::unix::fs::chown(dir.path(), Some(65_533), None).unwrap();
+        let refused = kept_image::open_directory(&inner).unwrap_err().to_string();
+        assert!(refused.contains("belongs to user 65533"), "{refused}");
     }
 }

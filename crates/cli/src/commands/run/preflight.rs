@@ -140,7 +140,7 @@ fn age_image_dir(asked: Option<&Path>, plan: &RunPlan) -> Result<Option<PathBuf>
 
 /// What is wrong with the directory of kept images of aged devices.
 pub(super) fn vet_age_image_dir(dir: Option<&Path>) -> Result<()> {
-    let vetted = dir.map_or(Ok(()), kept_image::vet_directory);
+    let vetted = dir.map_or(Ok(()), |dir| kept_image::open_directory(dir).map(drop));
     Ok(vetted.map_err(|error| Usage(format!("--age-images: {error}")))?)
 }
 
