@@ -2,13 +2,13 @@
 //!
 //! Whoever makes it makes it private. One that is there and open to others is closed, where it is
 //! ours and nothing but ours is in it; one that is not ours to close is refused where others may
-//! write it.
+//! write it. Root uses none that somebody else may put another one in the place of.
 
+use fsarena_process::held::{HeldDir, HeldError};
 use fsarena_process::owner::SudoCaller;
-use rustix::fs::{Mode, OFlags, Stat, fchmod, fstat, open};
+use rustix::fs::{Mode, Stat, fchmod};
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 const OTHERS: u32 = 0o077;
@@ -25,6 +25,13 @@ pub enum StateDirError {
     /// It cannot be looked at.
     #[error("{}: {source}; set FSARENA_STATE_DIR to a directory of your own", path.display())]
     Io { path: PathBuf, source: io::Error },
+    /// Root goes there by what somebody else may change.
+    #[error(
+        "{}: {source}, and what is in it would be done as root; set FSARENA_STATE_DIR to a \
+         directory below directories of root's alone",
+        path.display()
+    )]
+    Way { path: PathBuf, source: HeldError },
     /// Whoever owns it could have written what is in it.
     #[error(
         "{}: user {uid} owns it, and what is in it would be done as you; set FSARENA_STATE_DIR to \
@@ -51,19 +58,36 @@ fn remedy(path: &Path, mode: u32, other: Option<&str>) -> String {
     }
 }
 
-/// Closes one that is there to others, where that takes nothing from them.
+/// Closes one that is there to others, where that takes nothing from them. Of one that is not there
+/// the directories above are vetted.
 ///
 /// # Errors
 /// When it is not used.
 pub fn check(path: &Path) -> Result<(), StateDirError> {
     let failed = |source: io::Error| StateDirError::Io { path: path.to_owned(), source };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let dir = match open(path, flags, Mode::empty()) {
-        // One that cannot be used is refused by whatever is to be made in it.
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(()),
-        opened => opened.map_err(|errno| failed(errno.into()))?,
-    };
-    let found = fstat(&dir).map_err(|errno| failed(errno.into()))?;
+    let way = |source| StateDirError::Way { path: path.to_owned(), source };
+    for above in path.ancestors() {
+        match HeldDir::of_user(above) {
+            Ok(dir) if above == path => return check_held(path, &dir),
+            Ok(dir) => {
+                let stranger = dir.other_exchanger().map_err(failed)?;
+                return stranger.map_or(Ok(()), |found| Err(way(HeldError::Stranger(found))));
+            }
+            Err(HeldError::Io(error)) => match error.kind() {
+                io::ErrorKind::NotFound => {}
+                // It is refused by whatever is to be made in it.
+                io::ErrorKind::NotADirectory => return Ok(()),
+                _ => return Err(failed(error)),
+            },
+            Err(source) => return Err(way(source)),
+        }
+    }
+    Ok(())
+}
+
+fn check_held(path: &Path, dir: &HeldDir) -> Result<(), StateDirError> {
+    let failed = |source: io::Error| StateDirError::Io { path: path.to_owned(), source };
+    let found = dir.stat().map_err(failed)?;
     let mode = found.st_mode & RIGHTS;
     if !is_trusted(&found) {
         return Err(StateDirError::Owner { path: path.to_owned(), uid: found.st_uid });
@@ -71,8 +95,8 @@ pub fn check(path: &Path) -> Result<(), StateDirError> {
     if mode & OTHERS == 0 {
         return Ok(());
     }
-    let other = other_entry(path).map_err(failed)?;
-    if mode & STICKY == 0 && other.is_none() && close(&dir).is_ok() {
+    let other = other_entry(dir).map_err(failed)?;
+    if mode & STICKY == 0 && other.is_none() && close(dir).is_ok() {
         return Ok(());
     }
     match mode & OTHERS_WRITE {
@@ -88,13 +112,13 @@ fn is_trusted(found: &Stat) -> bool {
     found.st_uid == own || found.st_uid == 0 || caller == Some(found.st_uid)
 }
 
-fn close(dir: &OwnedFd) -> rustix::io::Result<()> {
-    fchmod(dir, Mode::RWXU)
+fn close(dir: &HeldDir) -> io::Result<()> {
+    Ok(fchmod(dir.reopened()?, Mode::RWXU)?)
 }
 
 /// The name of something in it that is not ours.
-fn other_entry(path: &Path) -> io::Result<Option<String>> {
-    for entry in fs::read_dir(path)? {
+fn other_entry(dir: &HeldDir) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(dir.path_of("."))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         let begins = OUR_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
         if !begins && !OUR_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
@@ -165,5 +189,37 @@ mod tests {
         chown(dir.path(), Some(65_534), None).unwrap();
         let refused = check(dir.path()).unwrap_err().to_string();
         assert!(refused.contains("user 65534 owns it"), "{refused}");
+    }
+
+    /// They could put a journal of their own there, which is undone as root.
+    #[test]
+    fn one_that_another_user_may_exchange_is_refused() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: root alone gives directories away");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let outer = dir.path().join("outer");
+        let (there, missing) = (outer.join("inner/state"), outer.join("none/state"));
+        fs::create_dir_all(&there).unwrap();
+        set_mode(&there, 0o700);
+        for (owner, mode, writer) in
+            [(65_534, 0o755, "outer belongs to user 65534"), (0, 0o777, "may be written by every")]
+        {
+            chown(&outer, Some(owner), None).unwrap();
+            set_mode(&outer, mode);
+            for path in [&there, &missing] {
+                let refused = check(path).unwrap_err().to_string();
+                assert!(refused.contains(writer) && refused.contains("as root"), "{refused}");
+            }
+        }
+        set_mode(&outer, 0o1777);
+        check(&there).unwrap();
+        check(&missing).unwrap();
+        std::os::unix::fs::symlink(&there, outer.join("link")).unwrap();
+        check(&outer.join("link")).unwrap();
+        std::os::unix::fs::lchown(outer.join("link"), Some(65_534), None).unwrap();
+        let refused = check(&outer.join("link")).unwrap_err().to_string();
+        assert!(refused.contains("link is not followed"), "{refused}");
     }
 }

@@ -10,6 +10,7 @@
 
 use fsarena_bounded::Bounded;
 use fsarena_devices::queue::QueueChange;
+use fsarena_devices::state_dir;
 use fsarena_devices::state_file::{self, Unfit};
 use fsarena_devices::sysctl::SysctlChange;
 use fsarena_model::device::DeviceIdentity;
@@ -114,6 +115,8 @@ impl Journal {
     /// When the directory or file cannot be made.
     pub fn begin(dir: &Path, owner: &Owner) -> Result<Self, JournalError> {
         private::create_dirs(dir).map_err(at(dir))?;
+        // Somebody else may have made it first, in a directory such as /tmp.
+        state_dir::check(dir).map_err(|error| at(dir)(io::Error::other(error)))?;
         let path = dir.join(format!("fsarena-{}.{ENDING}", owner.run));
         let first = line(&Entry::Owner(owner.clone()));
         // Never over a journal that is there: a copy of the database has a RUN of the same id, and

@@ -440,6 +440,7 @@ fn the_list_of_devices() {
     let nobody = as_nobody(&env, &[&args[..], &SMALL].concat()).expect("root");
     env.finish(nobody).refused(2, &[free.device()]);
     assert_eq!(free.hash(), before.0);
+    std::os::unix::fs::chown(env.dir(), Some(0), Some(0)).unwrap();
     let (word, value) = option.split_once(' ').unwrap();
     let args = ["run", "--fs", "ext4", "--on", free.device(), word, value];
     env.run(&[&args[..], &SMALL].concat()).good();

@@ -444,8 +444,10 @@ fn threads_in_a_directory_without_root() {
     let command = as_nobody(&env, &["run", &file, "--verify"]).expect("root");
     env.finish(command).good();
     assert_nothing_left(&env);
-    // Root does nothing by what is in the state directory of another user.
-    std::os::unix::fs::chown(env.state(), Some(0), Some(0)).unwrap();
+    // Root does nothing by what is in the state directory of another user, or below theirs.
+    for dir in [env.dir().to_owned(), env.state()] {
+        std::os::unix::fs::chown(dir, Some(0), Some(0)).unwrap();
+    }
     env.records_as_planned(1);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
 }

@@ -126,7 +126,7 @@ fn without_root() {
     assert_nothing_left(&env);
     // Root does nothing by what another user has in the state directory.
     let refused = env.run(&["show"]);
-    refused.says(&["user 65534 owns it", "set FSARENA_STATE_DIR"]);
+    refused.says(&["belongs to user 65534", "set FSARENA_STATE_DIR"]);
     let show = as_nobody(&env, &["show", "1", "--json"]).unwrap();
     let record = &env.finish(show).good().records()[0];
     assert_eq!(record.outcome, Outcome::Done);

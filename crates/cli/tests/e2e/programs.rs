@@ -78,8 +78,10 @@ fn without_root() {
     std::os::unix::fs::chown(&target, Some(NOBODY), Some(NOBODY)).unwrap();
     env.finish(command).good();
     assert_nothing_left(&env);
-    // Root does nothing by what is in the state directory of another user.
-    std::os::unix::fs::chown(env.state(), Some(0), Some(0)).unwrap();
+    // Root does nothing by what is in the state directory of another user, or below theirs.
+    for dir in [env.dir().to_owned(), env.state()] {
+        std::os::unix::fs::chown(dir, Some(0), Some(0)).unwrap();
+    }
     directory_is_whole(&env);
 }
 

@@ -239,8 +239,10 @@ fn virtual_trials_need_no_root() {
     let mut command = guests.env.command_of(&setpriv, &args);
     command.env("FSARENA_KERNEL_DIR", &kernels);
     guests.env.finish(command).good();
-    // Root does nothing by what is in the state directory of another user.
-    std::os::unix::fs::chown(guests.env.state(), Some(0), Some(0)).unwrap();
+    // Root does nothing by what is in the state directory of another user, or below theirs.
+    for dir in [guests.env.dir().to_owned(), guests.env.state()] {
+        std::os::unix::fs::chown(dir, Some(0), Some(0)).unwrap();
+    }
     let records = guests.env.records(1);
     assert_eq!(records.len(), 1);
     done(&records);
