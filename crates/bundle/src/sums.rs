@@ -13,12 +13,18 @@ const DIGITS: usize = 64;
 /// Longest name of a file, bytes.
 const NAME_MOST: usize = 200;
 
-/// Whether a file of a bundle may be called so: at most one directory, plain letters.
+/// How files are called that SQLite takes for a part of the database beside them.
+const OF_DATABASES: [&str; 3] = ["-journal", "-shm", "-wal"];
+
+/// Whether a file of a bundle may be called so: at most one directory, plain letters, and nothing
+/// that would be played back into its database.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '=');
     let is_part =
         |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(is_plain);
-    name.len() <= NAME_MOST && name.split('/').count() <= 2 && name.split('/').all(is_part)
+    let is_of_database = OF_DATABASES.iter().any(|ending| name.ends_with(ending));
+    let is_plain = name.len() <= NAME_MOST && name.split('/').all(is_part);
+    is_plain && !is_of_database && name.split('/').count() <= 2
 }
 
 /// A line of the list.
@@ -87,6 +93,9 @@ mod tests {
             ["", "..", "../x", "/x", "a/../b", "a//b", "a/b/c", ".hidden", "a b", "ä", &long]
         {
             assert!(!is_name(name), "{name:?}");
+        }
+        for name in ["results.db-journal", "results.db-wal", "a/results.db-shm"] {
+            assert!(!is_name(name), "{name:?} would be played back");
         }
     }
 

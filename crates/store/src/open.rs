@@ -7,7 +7,9 @@ use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A file of version 6 that is only read looks like a later one: a table of the connection's
@@ -40,6 +42,9 @@ const QUICK_CHECK_MAX_BYTES: u64 = 64 << 20;
 
 /// Longest text of a value: what a record with all its samples does not come near.
 const MAX_VALUE_BYTES: i32 = 512 << 20;
+
+/// What a journal of SQLite ends with that names another file (sqlite.org/tempfiles.html, 2.4).
+const NAMES_A_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// What reading a whole file comes to on a slow disk.
 const BYTES_IN_A_SECOND: u64 = 8 << 20;
@@ -104,8 +109,12 @@ impl Store {
             let detail = "it is no file that could be a database".to_owned();
             return Err(StoreError::Access { path: path.to_owned(), detail });
         }
+        // A link that is put there from now on is not followed; SQLite takes none on the whole way.
+        let real = real_path(path);
+        refuse_journal_of_several(path, &real)?;
+        let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let sorted = |error| StoreError::from_sqlite(path, error);
-        let mut connection = Connection::open_with_flags(path, flags).map_err(sorted)?;
+        let mut connection = Connection::open_with_flags(&real, flags).map_err(sorted)?;
         let time_limit = TimeLimit::on(&mut connection).map_err(sorted)?;
         let store = Self { connection, time_limit, path: path.to_owned() };
         store.sql(|c| {
@@ -247,6 +256,42 @@ impl Store {
     }
 }
 
+/// The path without links, also of a file that is not there yet.
+fn real_path(path: &Path) -> PathBuf {
+    let named = |parent: PathBuf| Some(parent.join(path.file_name()?));
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let of_parent = || named(parent.unwrap_or(Path::new(".")).canonicalize().ok()?);
+    path.canonicalize().ok().or_else(of_parent).unwrap_or_else(|| path.to_owned())
+}
+
+/// Refuses a journal beside a database that names another file: SQLite would play it back and then
+/// delete that file, which may be any of the user's. fsarena writes to one database at a time and
+/// leaves no such journal.
+fn refuse_journal_of_several(path: &Path, real: &Path) -> Result<(), StoreError> {
+    let mut name = real.as_os_str().to_owned();
+    name.push("-journal");
+    let journal = Path::new(&name);
+    let refused = |why: &str| {
+        let detail = format!("its journal {} {why}; remove that journal", journal.display());
+        Err(StoreError::Damaged { path: path.to_owned(), detail })
+    };
+    match std::fs::symlink_metadata(journal) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Ok(meta) if !meta.is_file() => return refused("is no regular file"),
+        _ => {}
+    }
+    let mut end = [0; NAMES_A_FILE.len()];
+    let read = File::open(journal).and_then(|mut file| {
+        file.seek(SeekFrom::End(-(NAMES_A_FILE.len() as i64)))?;
+        file.read_exact(&mut end)
+    });
+    // One that cannot be read, or is too short for a name, SQLite judges itself.
+    match read.is_ok() && end == NAMES_A_FILE {
+        true => refused("names another file, which would be deleted"),
+        false => Ok(()),
+    }
+}
+
 fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
@@ -254,6 +299,34 @@ fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SQLite deletes the file that a journal names when it has played the journal back.
+    #[test]
+    fn a_journal_that_names_another_file_is_not_played_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, precious] = ["x.db", "precious"].map(|name| dir.path().join(name));
+        drop(Store::open(&path).unwrap());
+        std::fs::write(&precious, "precious").unwrap();
+        let name = precious.to_str().unwrap().as_bytes();
+        let length = u32::try_from(name.len()).unwrap();
+        let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+        let end = [&length.to_be_bytes()[..], &sum.to_be_bytes(), &NAMES_A_FILE].concat();
+        let journal = [&[1; 512], name, &end].concat();
+        let beside = dir.path().join("x.db-journal");
+        std::fs::write(&beside, &journal).unwrap();
+        for opened in [Store::open(&path), Store::open_read_only(&path)] {
+            let text = opened.unwrap_err().to_string();
+            assert!(text.contains("names another file, which would be deleted"), "{text}");
+        }
+        assert!(precious.exists() && beside.exists());
+        std::fs::remove_file(&beside).unwrap();
+        std::os::unix::fs::symlink(&precious, &beside).unwrap();
+        assert!(Store::open(&path).unwrap_err().to_string().contains("no regular file"));
+        std::fs::remove_file(&beside).unwrap();
+        let link = dir.path().join("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(Store::open_read_only(&link).is_ok(), "a link of the user's own");
+    }
 
     /// A disk that is full while the schema is made, simulated by a limit on pages.
     #[test]
