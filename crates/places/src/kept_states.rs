@@ -4,23 +4,25 @@
 //! (`log.zst`), the op journal (`ops.zst`) and, after a second power cut, what recovery wrote
 //! (`recovery.zst`). The log is packed (see [`fsarena_safety::packed`]), and states of one run
 //! share the file by hard links. A state appears whole or not at all, and none takes the place of
-//! another.
+//! another. Root uses no directory of states that somebody else may write to or exchange: what lies
+//! there is mounted.
 
 mod export;
 
-use crate::OwnedDir;
+use crate::owned_dir::{KEEPING_PREFIX, OwnedDir};
 use fsarena_bounded::Bounded;
 use fsarena_model::contender::FsLevel;
-use fsarena_process::owner::{create_dirs, give_tree_to_caller};
+use fsarena_process::held::{HeldDir, HeldError};
+use fsarena_process::owner::give_tree_to_caller;
 use fsarena_safety::Violation;
 use fsarena_safety::op::Op;
 use fsarena_safety::packed::{UnpackError, pack, unpack};
 use fsarena_safety::promise::Promises;
 use fsarena_safety::state::CrashState;
 use fsarena_vdisk::WriteLog;
-use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -36,7 +38,6 @@ const LEVEL: i32 = 3;
 const DIGITS: usize = 10;
 /// The text of a state, and its op journal unpacked, are at most so long.
 const TEXT_MOST: u64 = 256 << 20;
-const WORK_PREFIX: &str = "keeping-";
 
 /// What a state is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -88,6 +89,11 @@ pub struct KeptContents {
 pub enum KeptError {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: io::Error },
+    #[error(
+        "{path}: {source}, and what is in it would be mounted as root; set XDG_DATA_HOME to a \
+         directory of root's"
+    )]
+    Stranger { path: PathBuf, source: HeldError },
     #[error("{path}: {source}")]
     Unpack { path: PathBuf, source: UnpackError },
     #[error("{path}: {source}")]
@@ -125,10 +131,10 @@ pub struct KeptStates {
     dir: PathBuf,
 }
 
-/// The files of a run that were written for its first state.
+/// The files of a run that were written for its first state, by the name of that.
 #[derive(Clone, Debug, Default)]
 pub struct SharedFiles {
-    of: Option<PathBuf>,
+    of: Option<String>,
 }
 
 impl KeptStates {
@@ -144,14 +150,40 @@ impl KeptStates {
         &self.dir
     }
 
+    /// The directory, where it is there.
+    fn opened(&self) -> Result<Option<HeldDir>, KeptError> {
+        let stranger = |source| KeptError::Stranger { path: self.dir.clone(), source };
+        let dir = match HeldDir::of_user(&self.dir) {
+            Ok(dir) => dir,
+            Err(HeldError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            Err(HeldError::Io(error)) => return Err(io_at(&self.dir)(error)),
+            Err(other) => return Err(stranger(other)),
+        };
+        match dir.other_writer().map_err(io_at(&self.dir))? {
+            Some(found) => Err(stranger(HeldError::Stranger(found))),
+            None => Ok(Some(dir)),
+        }
+    }
+
+    /// The directory, which has to be there.
+    fn existing(&self) -> Result<HeldDir, KeptError> {
+        let gone = || io_at(&self.dir)(io::ErrorKind::NotFound.into());
+        self.opened()?.ok_or_else(gone)
+    }
+
     /// All, the latest last.
-    #[must_use]
-    pub fn list(&self) -> Vec<KeptState> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+    ///
+    /// # Errors
+    /// When the directory is not to be used, or cannot be read.
+    pub fn list(&self) -> Result<Vec<KeptState>, KeptError> {
+        let Some(dir) = self.opened()? else { return Ok(Vec::new()) };
+        let entries = fs::read_dir(dir.path_of(".")).map_err(io_at(&self.dir))?.flatten();
         let mut all: Vec<KeptState> =
-            entries.filter_map(|entry| self.entry(&entry.path())).collect();
+            entries.filter_map(|entry| state_in(&dir, &entry.file_name())).collect();
         all.sort_by_key(|state| (state.kept_unix_s, state.id.clone()));
-        all
+        Ok(all)
     }
 
     /// The one whose name begins so.
@@ -159,7 +191,7 @@ impl KeptStates {
     /// # Errors
     /// There is none, or there are several.
     pub fn find(&self, name: &str) -> Result<KeptState, KeptError> {
-        let mut found = self.list();
+        let mut found = self.list()?;
         found.retain(|state| !name.is_empty() && state.id.starts_with(name));
         match found.len() {
             0 => Err(KeptError::None(name.to_owned())),
@@ -171,23 +203,9 @@ impl KeptStates {
     /// Bytes of its files; those that it shares with other states are counted for each.
     #[must_use]
     pub fn size_bytes(&self, state: &KeptState) -> u64 {
-        let files = fs::read_dir(self.dir.join(&state.id)).into_iter().flatten().flatten();
-        files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
-    }
-
-    /// A directory with a state in the form of this version.
-    fn entry(&self, dir: &Path) -> Option<KeptState> {
-        if !fs::symlink_metadata(dir).ok()?.is_dir() {
-            return None;
-        }
-        let file = open_file(&dir.join(STATE)).ok()?;
-        let text = Bounded::new(file, TEXT_MOST).whole_text().ok()?;
-        let state: KeptState = serde_json::from_str(&text).ok()?;
-        let is_named = dir.file_name()? == state.id.as_str();
-        // None is kept of a file system that commands define, and none is run because a file says
-        // so.
-        let has_commands = state.fs.external.is_some();
-        (state.format == FORMAT && is_named && !has_commands).then_some(state)
+        let dir = self.opened().ok().flatten().and_then(|dir| dir.open_dir(&state.id).ok());
+        let files = dir.and_then(|dir| fs::read_dir(dir.path_of(".")).ok()).into_iter().flatten();
+        files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
     }
 
     /// Keeps a state, whose format and name are set here, and says its name. One that is there
@@ -202,41 +220,22 @@ impl KeptStates {
         shared: &mut SharedFiles,
     ) -> Result<String, KeptError> {
         (state.format, state.id) = (FORMAT, state.name());
-        let place = self.dir.join(&state.id);
-        if self.entry(&place).is_some() {
+        let named = self.dir.join(&state.id);
+        HeldDir::make(&self.dir, 0o755).map_err(|error| io_at(&self.dir)(error.into()))?;
+        let dir = self.existing()?;
+        if state_in(&dir, state.id.as_ref()).is_some() {
             return Ok(state.id);
         }
-        create_dirs(&self.dir, 0o755).map_err(io_at(&self.dir))?;
-        let own = OwnedDir::make(&self.dir, WORK_PREFIX).map_err(io_at(&self.dir))?;
-        let (log, ops, recovery) = contents;
-        let path = |name: &str| own.path().join(name);
-        let link = |name| shared.of.as_ref().is_some_and(|of| link(of, &path(name), name));
-        if !link(LOG) {
-            write_packed(&path(LOG), log).map_err(io_at(&path(LOG)))?;
-        }
-        if !link(OPS) {
-            let text = serde_json::to_vec(ops);
-            let text = text.map_err(|source| KeptError::Text { path: path(OPS), source })?;
-            write_compressed(&path(OPS), |to| to.write_all(&text)).map_err(io_at(&path(OPS)))?;
-        }
-        if let Some(recovery) = recovery {
-            write_packed(&path(RECOVERY), recovery).map_err(io_at(&path(RECOVERY)))?;
-        }
-        let text = serde_json::to_vec(&state);
-        let text = text.map_err(|source| KeptError::Text { path: path(STATE), source })?;
-        let write = || -> io::Result<()> {
-            let mut file = new_file(&path(STATE))?;
-            file.write_all(&text)?;
-            file.sync_all()
-        };
-        write().map_err(io_at(&path(STATE)))?;
-        give_tree_to_caller(own.path()).map_err(io_at(own.path()))?;
-        match fs::rename(own.path(), &place) {
+        let own = OwnedDir::make(&dir.path_of("."), KEEPING_PREFIX).map_err(io_at(&self.dir))?;
+        let of = shared.of.as_ref().map(|of| dir.path_of(of));
+        write_state(own.path(), &state, contents, of.as_deref()).map_err(io_at(&named))?;
+        give_tree_to_caller(own.path()).map_err(io_at(&named))?;
+        match fs::rename(own.path(), dir.path_of(&state.id)) {
             // Another process has kept the same one meanwhile.
-            Err(_) if self.entry(&place).is_some() => {}
-            renamed => renamed.map_err(io_at(&place))?,
+            Err(_) if state_in(&dir, state.id.as_ref()).is_some() => {}
+            renamed => renamed.map_err(io_at(&named))?,
         }
-        shared.of.get_or_insert(place);
+        shared.of.get_or_insert_with(|| state.id.clone());
         Ok(state.id)
     }
 
@@ -245,14 +244,14 @@ impl KeptStates {
     /// # Errors
     /// Where a file of it cannot be read or is damaged.
     pub fn contents(&self, state: &KeptState) -> Result<KeptContents, KeptError> {
-        let dir = self.dir.join(&state.id);
-        let ops_path = dir.join(OPS);
-        let ops = open_file(&ops_path).and_then(zstd::Decoder::new).map_err(io_at(&ops_path))?;
+        let dir = self.existing()?.open_dir(&state.id).map_err(io_at(&self.dir))?;
+        let ops_path = dir.path().join(OPS);
+        let ops = dir.open_file(OPS).and_then(zstd::Decoder::new).map_err(io_at(&ops_path))?;
         let ops = Bounded::new(ops, TEXT_MOST).whole().map_err(io_at(&ops_path))?;
         let ops = serde_json::from_slice(&ops)
             .map_err(|source| KeptError::Text { path: ops_path, source })?;
-        let recovery = state.cut.as_ref().map(|_| read_packed(&dir.join(RECOVERY))).transpose()?;
-        Ok(KeptContents { log: read_packed(&dir.join(LOG))?, ops, recovery })
+        let recovery = state.cut.as_ref().map(|_| read_packed(&dir, RECOVERY)).transpose()?;
+        Ok(KeptContents { log: read_packed(&dir, LOG)?, ops, recovery })
     }
 
     /// Deletes a state.
@@ -260,27 +259,53 @@ impl KeptStates {
     /// # Errors
     /// Where its files cannot be deleted.
     pub fn remove(&self, state: &KeptState) -> Result<(), KeptError> {
-        let place = self.dir.join(&state.id);
+        let dir = self.existing()?;
         // It is gone at once for everybody, whatever happens while its files are deleted.
-        let own = OwnedDir::make(&self.dir, WORK_PREFIX).map_err(io_at(&self.dir))?;
-        fs::rename(&place, own.path().join(&state.id)).map_err(io_at(&place))
+        let own = OwnedDir::make(&dir.path_of("."), KEEPING_PREFIX).map_err(io_at(&self.dir))?;
+        fs::rename(dir.path_of(&state.id), own.path().join(&state.id))
+            .map_err(io_at(&self.dir.join(&state.id)))
     }
 }
 
-/// Whether the file of that name is there by a link.
-fn link(of: &Path, to: &Path, name: &str) -> bool {
-    fs::hard_link(of.join(name), to).is_ok()
+/// The state of this name, where there is one in the form of this version.
+fn state_in(dir: &HeldDir, name: &OsStr) -> Option<KeptState> {
+    let file = dir.open_dir(name).ok()?.open_file(STATE).ok()?;
+    let text = Bounded::new(file, TEXT_MOST).whole_text().ok()?;
+    let state: KeptState = serde_json::from_str(&text).ok()?;
+    let is_named = name == state.id.as_str();
+    // None is kept of a file system that commands define, and none is run because a file says so.
+    let has_commands = state.fs.external.is_some();
+    (state.format == FORMAT && is_named && !has_commands).then_some(state)
+}
+
+/// Writes the files of a state; those that it shares with the one in `of` are links to them.
+fn write_state(
+    own: &Path,
+    state: &KeptState,
+    (log, ops, recovery): (&WriteLog, &[Op], Option<&WriteLog>),
+    of: Option<&Path>,
+) -> io::Result<()> {
+    let path = |name: &str| own.join(name);
+    let link = |name| of.is_some_and(|of| fs::hard_link(of.join(name), path(name)).is_ok());
+    if !link(LOG) {
+        write_packed(&path(LOG), log)?;
+    }
+    if !link(OPS) {
+        let text = serde_json::to_vec(ops)?;
+        write_compressed(&path(OPS), |to| to.write_all(&text))?;
+    }
+    if let Some(recovery) = recovery {
+        write_packed(&path(RECOVERY), recovery)?;
+    }
+    let text = serde_json::to_vec(state)?;
+    let mut file = new_file(&path(STATE))?;
+    file.write_all(&text)?;
+    file.sync_all()
 }
 
 /// A file that is not there yet, and no link.
 fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-/// A file, and no link.
-fn open_file(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 fn write_compressed(
@@ -298,10 +323,11 @@ fn write_packed(path: &Path, log: &WriteLog) -> io::Result<()> {
     write_compressed(path, |to| pack(log, to))
 }
 
-fn read_packed(path: &Path) -> Result<WriteLog, KeptError> {
-    let decoder = open_file(path).and_then(zstd::Decoder::new).map_err(io_at(path))?;
+fn read_packed(dir: &HeldDir, name: &str) -> Result<WriteLog, KeptError> {
+    let path = dir.path().join(name);
+    let decoder = dir.open_file(name).and_then(zstd::Decoder::new).map_err(io_at(&path))?;
     let unpacked = unpack(&mut BufReader::new(decoder));
-    unpacked.map_err(|source| KeptError::Unpack { path: path.to_owned(), source })
+    unpacked.map_err(|source| KeptError::Unpack { path, source })
 }
 
 #[cfg(test)]
@@ -363,7 +389,7 @@ mod tests {
     fn states_are_kept_once_and_share_their_log() {
         let dir = tempfile::tempdir().unwrap();
         let kept = KeptStates::new(dir.path().join("states"));
-        assert!(kept.list().is_empty());
+        assert!(kept.list().unwrap().is_empty());
         let action = Action::Create { file: 1, bytes: 2, version: 1, sync: Sync::None };
         let ops = [Op { action, begin_ns: 1, end_ns: 2, error: None }];
         let mut shared = SharedFiles::default();
@@ -373,7 +399,7 @@ mod tests {
         let recovered = KeptState { cut, ..state(2) };
         let two = kept.keep(recovered, (&log, &ops, Some(&log)), &mut shared).unwrap();
         assert_eq!(one, kept.keep(state(1), (&log, &ops, None), &mut shared).unwrap());
-        assert_eq!(kept.list().len(), 2);
+        assert_eq!(kept.list().unwrap().len(), 2);
         let inode = |id: &str| fs::metadata(kept.dir().join(id).join(LOG)).unwrap().ino();
         assert_eq!(inode(&one), inode(&two));
         let found = kept.find(&two[..6]).unwrap();
@@ -386,7 +412,7 @@ mod tests {
         assert_eq!(data[0], data[1]);
         assert!(kept.size_bytes(&found) < 8 << 10, "{}", kept.size_bytes(&found));
         kept.remove(&found).unwrap();
-        assert_eq!(kept.list(), [kept.find(&one).unwrap()]);
+        assert_eq!(kept.list().unwrap(), [kept.find(&one).unwrap()]);
         assert!(kept.contents(&kept.find(&one).unwrap()).is_ok(), "the log that was shared stays");
         assert_eq!(fs::read_dir(kept.dir()).unwrap().count(), 1);
         let none = kept.find(&two).unwrap_err().to_string();
@@ -400,10 +426,10 @@ mod tests {
         let id = kept.keep(state(1), (&log(), &[], None), &mut SharedFiles::default()).unwrap();
         let path = dir.path().join(&id).join(STATE);
         let mut changed: KeptState = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        assert_eq!(kept.list().len(), 1);
+        assert_eq!(kept.list().unwrap().len(), 1);
         changed.fs.external = Some(records::external_fs("id {mnt}"));
         fs::write(&path, serde_json::to_vec(&changed).unwrap()).unwrap();
-        assert!(kept.list().is_empty());
+        assert!(kept.list().unwrap().is_empty());
     }
 
     #[test]
@@ -416,7 +442,49 @@ mod tests {
         let refused = kept.keep(state(1), (&log(), &[], None), &mut SharedFiles::default());
         assert!(refused.unwrap_err().to_string().contains(&id));
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
-        assert!(kept.list().is_empty());
+        assert!(kept.list().unwrap().is_empty());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+
+    /// What lies in a state is read as it is there: no link is followed, and no FIFO waited at.
+    #[test]
+    fn a_file_of_a_state_is_a_regular_file() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let dir = tempfile::tempdir().unwrap();
+        let kept = KeptStates::new(dir.path().to_owned());
+        let id = kept.keep(state(1), (&log(), &[], None), &mut SharedFiles::default()).unwrap();
+        let found = kept.find(&id).unwrap();
+        let path = |name: &str| dir.path().join(&id).join(name);
+        for name in [OPS, LOG, STATE] {
+            fs::remove_file(path(name)).unwrap();
+            mknodat(CWD, path(name), FileType::Fifo, Mode::RUSR, 0).unwrap();
+            let refused = kept.contents(&found).unwrap_err().to_string();
+            assert!(refused.contains("no regular file"), "{refused}");
+        }
+        assert!(kept.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn root_uses_no_states_that_another_user_may_exchange() {
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: root alone gives directories away");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let outer = dir.path().join("outer");
+        let kept = KeptStates::new(outer.join("states"));
+        let keep = || kept.keep(state(1), (&log(), &[], None), &mut SharedFiles::default());
+        let found = kept.find(&keep().unwrap()).unwrap();
+        std::os::unix::fs::chown(&outer, Some(65_533), None).unwrap();
+        for refused in [
+            keep().map(drop),
+            kept.list().map(drop),
+            kept.contents(&found).map(drop),
+            kept.remove(&found),
+        ] {
+            let text = refused.unwrap_err().to_string();
+            assert!(text.contains("outer belongs to user 65533"), "{text}");
+            assert!(text.contains("set XDG_DATA_HOME"), "{text}");
+        }
     }
 }

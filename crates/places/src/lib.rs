@@ -27,4 +27,4 @@ mod state_groups;
 pub mod virtual_trial;
 
 pub use native_crash::{NativeCheck, NativeCrashError, look_at_state_natively};
-pub use owned_dir::OwnedDir;
+pub use owned_dir::{OWNED_PREFIXES, OwnedDir, remove_abandoned};

@@ -4,11 +4,22 @@
 //! The owner holds a lock on it, which the kernel gives back whatever ends the owner.
 
 use fsarena_process::private;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+/// Of directories in which something is put aside to be deleted: half of it is never found.
+pub(crate) const REMOVED_PREFIX: &str = "removed-";
+/// Of directories that guests have as their roots, and of the program that they start.
+pub(crate) const GUEST_PREFIX: &str = "guest-";
+pub(crate) const PROGRAM_PREFIX: &str = "program-";
+/// Of a crash state that is being kept or deleted.
+pub(crate) const KEEPING_PREFIX: &str = "keeping-";
+/// How the directories begin that are made beside what is kept.
+pub const OWNED_PREFIXES: &[&str] = &[REMOVED_PREFIX, GUEST_PREFIX, PROGRAM_PREFIX, KEEPING_PREFIX];
 
 /// A directory of this process alone.
 #[derive(Debug)]
@@ -29,7 +40,7 @@ impl OwnedDir {
         let made_base = (!base.exists()).then(|| base.to_owned());
         loop {
             private::create_dirs(base)?;
-            remove_abandoned(base, prefix)?;
+            remove_abandoned(base, &[prefix])?;
             let path = match private::temp_dir(base, prefix) {
                 Ok(dir) => dir.keep(),
                 // Whoever made the base has gone, and it was empty.
@@ -68,29 +79,40 @@ impl Drop for OwnedDir {
     }
 }
 
-/// The directory locked, where nobody else has it and it is still there.
+/// The directory locked, where nobody else has it and it is still there. Anybody may put a link or
+/// a FIFO of such a name into `/tmp`: none is followed or waited at.
 fn locked(path: &Path) -> Option<File> {
-    let dir = File::open(path).ok()?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = File::from(open(path, flags, Mode::empty()).ok()?);
     flock(&dir, FlockOperation::NonBlockingLockExclusive).ok()?;
     let same = |there: fs::Metadata| dir.metadata().is_ok_and(|it| it.ino() == there.ino());
     fs::metadata(path).is_ok_and(same).then_some(dir)
 }
 
-fn remove_abandoned(base: &Path, prefix: &str) -> io::Result<()> {
+/// Removes directories in `base` that begin with one of `prefixes` and whose owners are gone; gives
+/// those that were removed.
+///
+/// # Errors
+/// When `base` is there and cannot be read.
+pub fn remove_abandoned(base: &Path, prefixes: &[&str]) -> io::Result<Vec<PathBuf>> {
+    let mut removed = Vec::new();
     let entries = match fs::read_dir(base) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(removed),
         entries => entries?,
     };
     for entry in entries {
         let entry = entry?;
-        let ours = entry.file_name().to_string_lossy().starts_with(prefix);
+        let name = entry.file_name();
+        let ours = prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()));
         if ours && let Some(lock) = locked(&entry.path()) {
             // Of another user: not ours to remove.
-            let _ = fs::remove_dir_all(entry.path());
+            if fs::remove_dir_all(entry.path()).is_ok() {
+                removed.push(entry.path());
+            }
             drop(lock);
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 #[cfg(test)]
@@ -131,5 +153,21 @@ mod tests {
         fs::create_dir(&others).unwrap();
         let next = OwnedDir::make(base.path(), "guest-").unwrap();
         assert!(!left.exists() && others.is_dir() && next.path().is_dir());
+        fs::create_dir(&left).unwrap();
+        assert_eq!(remove_abandoned(base.path(), &["guest-"]).unwrap(), [left]);
+        assert!(next.path().is_dir(), "its owner lives");
+    }
+
+    /// Anybody may put these into a directory such as `/tmp`.
+    #[test]
+    fn what_is_no_directory_is_neither_followed_nor_waited_at() {
+        use rustix::fs::{CWD, FileType, mknodat};
+        let (base, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let link = base.path().join("guest-link");
+        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+        assert!(remove_abandoned(base.path(), &["guest-"]).unwrap().is_empty(), "a link stays");
+        mknodat(CWD, base.path().join("guest-pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        drop(OwnedDir::make(base.path(), "guest-").unwrap());
+        assert!(link.is_symlink() && elsewhere.path().is_dir());
     }
 }

@@ -55,7 +55,7 @@ fn find(states: &KeptStates, name: &str) -> Result<KeptState> {
 }
 
 fn list(states: &KeptStates, args: &SafetyStatesArgs) -> Result<()> {
-    let all = states.list();
+    let all = states.list()?;
     if args.json {
         let of =
             |state: &KeptState| json!({"state": state, "size_bytes": states.size_bytes(state)});
@@ -305,7 +305,7 @@ fn export(states: &KeptStates, args: &SafetyExportArgs) -> Result<()> {
     let contents = states.contents(&state)?;
     let path = &args.output;
     let place = || format!("{}: cannot be written; name another file", path.display());
-    let mut new = NewFile::begin(path)?;
+    let new = NewFile::begin(path)?;
     match args.format {
         StateFormat::Image => contents.write_image(&state, new.file()),
         StateFormat::LogWrites => contents.write_log_writes(&state, new.file()),
@@ -348,7 +348,7 @@ fn delete(states: &KeptStates, args: &SafetyDeleteArgs) -> Result<()> {
         }
     }
     if args.all {
-        chosen = states.list();
+        chosen = states.list()?;
         if chosen.is_empty() {
             say!("no crash state was kept");
             return Ok(());

@@ -215,7 +215,7 @@ fn kept_state(input: &[u8]) {
         return;
     }
     fs::write(place.join(name), bytes).expect("a directory of our own");
-    let all = states.list();
+    let all = states.list().expect("a directory of our own");
     assert!(all.len() <= 1);
     for state in all {
         assert!(name == "state.json" || states.find(&state.id).is_ok());

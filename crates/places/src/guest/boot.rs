@@ -6,10 +6,11 @@ use super::program::{INIT, Program, ProgramError};
 use super::task::{Record, Task};
 use crate::disk::{Disk, ServeError, serve};
 use crate::open_file::path_of_open;
-use crate::owned_dir::OwnedDir;
+use crate::owned_dir::{GUEST_PREFIX, OwnedDir};
 use fsarena_bounded::Bounded;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
+use fsarena_process::held::open_regular;
 use fsarena_process::private::PrivateListener;
 use fsarena_process::program::TrustedProgram;
 use fsarena_process::tunables::TUNABLES;
@@ -109,9 +110,11 @@ const NOT_MAPPED: &str = "its contents cannot be mapped";
 /// Bytes of a record or of observations, at most: the largest value that a database takes.
 const LEFT_MOST_BYTES: u64 = 512 << 20;
 
-/// What a guest has left in a file; of one that is larger the beginning.
+/// What a guest has left in a file; of one that is larger the beginning. A guest that has left
+/// something else there, such as a link or a FIFO, has left nothing.
 fn left_in(path: &Path) -> Vec<u8> {
-    Bounded::open(path, LEFT_MOST_BYTES).and_then(|mut file| file.beginning()).unwrap_or_default()
+    let left = open_regular(path).and_then(|file| Bounded::new(file, LEFT_MOST_BYTES).beginning());
+    left.unwrap_or_default()
 }
 
 fn tail(console: &str) -> String {
@@ -204,7 +207,7 @@ impl<'g> Guest<'g> {
         }
         let base = self.program.base();
         let failed = |error| GuestError::File { path: base.to_owned(), error };
-        let dir = OwnedDir::make(base, "guest-").map_err(failed)?;
+        let dir = OwnedDir::make(base, GUEST_PREFIX).map_err(failed)?;
         self.prepare(dir.path(), task).map_err(failed)?;
         Ok(dir)
     }
@@ -474,6 +477,18 @@ mod tests {
         assert!(half.contains("cannot be read"), "{half}");
         let failed = error("echo '{\"failed\":\"no\"}' > record.json", SOON);
         assert_eq!(failed, "the guest could not do its task: no");
+    }
+
+    #[test]
+    fn a_link_or_a_pipe_in_the_place_of_a_record_is_none() {
+        for left in ["ln -s /etc/passwd record.json", "mkdir record.json", "mkfifo record.json"] {
+            let error = run(left, SOON).unwrap_err().to_string();
+            assert!(error.contains("ended without a record"), "{left}: {error}");
+        }
+        for left in ["ln -s /etc/passwd observations.jsonl", "mkfifo observations.jsonl"] {
+            let done = look_with(left, SOON, &|| false);
+            assert!(done.lines.is_empty() && done.end.is_err(), "{left}");
+        }
     }
 
     /// The same with looks at states, each of which has so much time.

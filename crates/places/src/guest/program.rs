@@ -3,7 +3,7 @@
 //! A static program is one file. Of this program itself, where it is not static, the libraries that
 //! it has mapped are taken along; the root of a guest has nothing else.
 
-use crate::owned_dir::OwnedDir;
+use crate::owned_dir::{OwnedDir, PROGRAM_PREFIX};
 use fsarena_bounded::Bounded;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -59,7 +59,7 @@ impl Program {
     }
 
     fn staged(base: &Path, program: &Path, libraries: &[PathBuf]) -> Result<Self, ProgramError> {
-        let dir = OwnedDir::make(base, "program-").map_err(file_error(base))?;
+        let dir = OwnedDir::make(base, PROGRAM_PREFIX).map_err(file_error(base))?;
         let mut files = vec![PathBuf::from(INIT)];
         fs::copy(program, dir.path().join(INIT)).map_err(file_error(program))?;
         for library in libraries {

@@ -7,7 +7,7 @@ use super::cache::{Cache, Kernel};
 use super::config::Configuration;
 use super::source::Series;
 use super::{digest, patches};
-use fsarena_process::private;
+use crate::owned_dir::{OwnedDir, REMOVED_PREFIX};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -119,9 +119,9 @@ impl Cache {
             return Err(in_use());
         }
         // Half a kernel is never found.
-        let aside = private::temp_dir(self.dir(), "removed-").map_err(failed)?;
+        let aside = OwnedDir::make(self.dir(), REMOVED_PREFIX).map_err(failed)?;
         fs::rename(kernel.dir(), aside.path().join("kernel")).map_err(failed)?;
-        aside.close().map_err(failed)
+        fs::remove_dir_all(aside.path()).map_err(failed)
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! A RUN holds a shared lock on the manifest; who replaces or deletes the tree has it alone.
 
+use crate::owned_dir::{OwnedDir, REMOVED_PREFIX};
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
 use fsarena_bounded::Bounded;
-use fsarena_process::private;
 use fsarena_process::trust::writers_for_root;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -246,9 +246,9 @@ impl ProgramCache {
             _ => failed(error),
         })?;
         // Half a tree is never found.
-        let aside = private::temp_dir(&self.dir, "removed-").map_err(failed)?;
+        let aside = OwnedDir::make(&self.dir, REMOVED_PREFIX).map_err(failed)?;
         fs::rename(&tree.dir, aside.path().join(I386)).map_err(failed)?;
-        aside.close().map_err(failed)
+        fs::remove_dir_all(aside.path()).map_err(failed)
     }
 }
 
