@@ -11,11 +11,11 @@ use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_places::program_tree::ProgramCache;
-use fsarena_process::owner::create_dirs;
+use fsarena_process::held::{HeldDir, HeldError};
 use fsarena_process::program::TrustedProgram;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -73,10 +73,54 @@ fn directories() -> Result<etcetera::base_strategy::Xdg> {
 
 /// The database: `--db`, else in the user's data directory.
 pub fn database(asked: Option<&Path>) -> Result<PathBuf> {
-    match asked {
-        Some(path) => Ok(path.to_owned()),
-        None => Ok(directories()?.data_dir().join("fsarena/fsarena.db")),
+    let path = match asked {
+        Some(path) => path.to_owned(),
+        None => directories()?.data_dir().join("fsarena/fsarena.db"),
+    };
+    check_database(&path)?;
+    Ok(path)
+}
+
+/// Refuses a database that root would open where somebody else may put another one in its place, or
+/// a journal beside it: SQLite goes by paths, and plays back what journal there is.
+pub fn check_database(path: &Path) -> Result<()> {
+    let path = std::path::absolute(path)?;
+    check_database_at(&path)?;
+    // Nobody else could have put a link there that comes to here.
+    match path.is_symlink().then(|| path.canonicalize()) {
+        Some(Ok(real)) => check_database_at(&real),
+        Some(Err(_)) | None => Ok(()),
     }
+}
+
+fn check_database_at(path: &Path) -> Result<()> {
+    let refused = |why: HeldError| {
+        Usage(format!(
+            "{}: {why}, and a journal beside it would be played back as root; copy it to a \
+             directory of root's, or name another with --db",
+            path.display()
+        ))
+    };
+    let mut above = path.ancestors().skip(1);
+    let Some(parent) = above.next() else { return Ok(()) };
+    let stranger = match HeldDir::of_user(parent) {
+        Ok(dir) => {
+            let name = path.file_name().filter(|_| path.is_symlink());
+            if let Some(Err(error)) = name.map(|name| dir.check_link(name)) {
+                return Err(refused(error).into());
+            }
+            dir.other_writer()?
+        }
+        // One that is made is nobody else's.
+        Err(HeldError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+            let there = above.find_map(|dir| HeldDir::of_user(dir).ok());
+            there.map(|dir| dir.other_exchanger()).transpose()?.flatten()
+        }
+        // Said by whoever opens it.
+        Err(HeldError::Io(_)) => None,
+        Err(other) => return Err(refused(other).into()),
+    };
+    stranger.map_or(Ok(()), |found| Err(refused(HeldError::Stranger(found)).into()))
 }
 
 /// Journals and mount points: `FSARENA_STATE_DIR`, else in the user's state directory. One that is
@@ -107,7 +151,7 @@ pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
 pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     let dir = directories()?.cache_dir().join("fsarena");
     if may_make {
-        create_dirs(&dir, 0o755).with_context(|| format!("{}", dir.display()))?;
+        HeldDir::make(&dir, 0o755).with_context(|| format!("{}", dir.display()))?;
     }
     let there = dir.ancestors().find(|dir| dir.is_dir());
     Ok(there.unwrap_or(Path::new("/")).to_owned())

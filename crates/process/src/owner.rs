@@ -1,9 +1,9 @@
 //! Files that are made as root for somebody: under sudo they belong to the user who called it.
 
 use rustix::fs::{Gid, Uid, fchown};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, lchown};
+use std::os::unix::fs::lchown;
 use std::path::Path;
 
 /// The user who called sudo.
@@ -62,27 +62,6 @@ pub fn give_tree_to_caller(path: &Path) -> io::Result<()> {
     SudoCaller::from_env().map_or(Ok(()), |caller| caller.give_tree(path))
 }
 
-/// Makes a directory and those above it that are missing; each new one belongs to whoever called
-/// sudo.
-///
-/// # Errors
-/// Of the first that cannot be made.
-pub fn create_dirs(dir: &Path, mode: u32) -> io::Result<()> {
-    if dir.as_os_str().is_empty() || dir.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = dir.parent() {
-        create_dirs(parent, mode)?;
-    }
-    match DirBuilder::new().mode(mode).create(dir) {
-        // Somebody else was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => return Ok(()),
-        made => made?,
-    }
-    give_to_caller(&File::open(dir)?);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,16 +111,5 @@ mod tests {
             assert_eq!(owner(&tree.join(name)), (65534, 65533), "{name}");
         }
         assert_eq!(owner(&outside), (0, 0));
-    }
-
-    #[test]
-    fn directories_are_made_down_to_the_last() {
-        let dir = tempfile::tempdir().unwrap();
-        let inner = dir.path().join("a/b/c");
-        create_dirs(&inner, 0o700).unwrap();
-        create_dirs(&inner, 0o700).unwrap();
-        assert_eq!(inner.metadata().unwrap().mode() & 0o777, 0o700);
-        std::fs::write(dir.path().join("file"), "").unwrap();
-        assert!(create_dirs(&dir.path().join("file/x"), 0o700).is_err());
     }
 }

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 pub fn run(args: &MergeArgs, db: Option<&Path>) -> Result<ExitCode> {
     // All of them are looked at before ours is made or changed.
     for other in &args.others {
+        context::check_database(other)?;
         Store::open_read_only(other)?;
     }
     let ours = context::database(db)?;

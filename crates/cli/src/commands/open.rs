@@ -10,7 +10,8 @@ use fsarena_executor::fault;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use fsarena_model::units::Nanos;
-use fsarena_process::owner::{create_dirs, give_to_caller};
+use fsarena_process::held::HeldDir;
+use fsarena_process::owner::give_to_caller;
 use fsarena_report::RunLine;
 use fsarena_runner::Refused;
 use fsarena_store::{RunId, RunRow, Store, StoreError};
@@ -42,6 +43,8 @@ pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
     let path = context::database(asked)?;
     make_private(&path)
         .map_err(|error| StoreError::Access { path: path.clone(), detail: error.to_string() })?;
+    // Somebody else may have been first.
+    context::check_database(&path)?;
     let mut store = Store::open(&path)?;
     if fault::is_fast() {
         store.wait_for_lock(FAST_WAIT)?;
@@ -82,9 +85,10 @@ fn all_taken(refused: Option<Refused>) -> Result<()> {
 /// Makes an empty file where there is none, so that the database is its owner's alone: whoever
 /// called sudo, else the user. SQLite gives its journals the same rights and owner.
 fn make_private(path: &Path) -> std::io::Result<()> {
-    create_dirs(path.parent().unwrap_or(Path::new("")), 0o755)?;
+    let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+    let dir = HeldDir::make(path.parent().unwrap_or(Path::new("")), 0o755)?;
     let mut options = std::fs::OpenOptions::new();
-    match options.write(true).create_new(true).mode(0o600).open(path) {
+    match options.write(true).create_new(true).mode(0o600).open(dir.path_of(name)) {
         Ok(file) => {
             give_to_caller(&file);
             Ok(())

@@ -1,13 +1,22 @@
 //! Writing a file that the user named: whole or not at all, and never through a link, which
-//! somebody else may have put there. Under sudo it belongs to the user who called it.
+//! somebody else may have put there. Its directory is opened once: what is looked at there is what
+//! is written. Under sudo it belongs to the user who called it.
 
 use crate::context::Usage;
 use anyhow::{Context as _, Result};
 use fsarena_model::visible;
-use fsarena_process::owner::{create_dirs, give_to_caller};
+use fsarena_process::held::{HeldDir, HeldError};
+use fsarena_process::owner::give_to_caller;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// Everybody may read it; the user's umask takes from it.
+const MODE: u32 = 0o644;
 
 /// Writes text to `path`: a new file, or in place of an old one, which stays as it is until the new
 /// one is whole. What is no regular file (`/dev/null`, a pipe) is written to. Nothing in it is
@@ -26,9 +35,12 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let place = || cannot_be_written(path);
     match target(path)? {
-        Target::Stream(target) => fs::write(&target, bytes).with_context(place),
+        Target::Stream(target) => {
+            let mut stream = target.stream().with_context(place)?;
+            stream.write_all(bytes).with_context(place)
+        }
         Target::File(target) => {
-            let mut new = NewFile::beside(path, target)?;
+            let new = NewFile::beside(path, target)?;
             new.file().write_all(bytes).with_context(place)?;
             new.replace()
         }
@@ -56,7 +68,7 @@ pub fn create_dir_in(option: &str, dir: &Path, name: &str) -> Result<PathBuf> {
 /// # Errors
 /// Where it cannot be made; `option` is what named it.
 pub fn create_dir(option: &str, dir: &Path) -> Result<()> {
-    create_dirs(dir, 0o755).with_context(|| {
+    HeldDir::make(dir, 0o755).map(drop).with_context(|| {
         format!("{option} {}: cannot be made; name another directory", dir.display())
     })
 }
@@ -64,8 +76,52 @@ pub fn create_dir(option: &str, dir: &Path) -> Result<()> {
 /// A regular file that is written in pieces before it has its name.
 pub struct NewFile {
     shown: PathBuf,
-    target: PathBuf,
-    temporary: tempfile::NamedTempFile,
+    /// Before the directory that it is in.
+    contents: Unplaced,
+    target: Location,
+}
+
+/// A file that does not have its name yet.
+enum Unplaced {
+    /// None at all: it goes with this process, however that ends.
+    Unnamed(File),
+    /// Another one, on a file system that has no files without.
+    Named(tempfile::NamedTempFile),
+}
+
+impl Unplaced {
+    /// In the directory, with the rights that a new file usually has.
+    fn in_dir(dir: &HeldDir) -> std::io::Result<Self> {
+        if let Ok(file) = dir.unnamed_file(MODE) {
+            return Ok(Self::Unnamed(file));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".fsarena-").permissions(fs::Permissions::from_mode(MODE));
+        builder.tempfile_in(dir.path_of("")).map(Self::Named)
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    fn replace(self, target: &Location) -> std::io::Result<()> {
+        match self {
+            Self::Unnamed(file) => target.dir.name_file(&file, &target.name),
+            Self::Named(file) => file.persist(target.path()).map(drop).map_err(|error| error.error),
+        }
+    }
+
+    fn place(self, target: &Location) -> std::io::Result<()> {
+        match self {
+            Self::Unnamed(file) => target.dir.name_new_file(&file, &target.name),
+            Self::Named(file) => {
+                file.persist_noclobber(target.path()).map(drop).map_err(|error| error.error)
+            }
+        }
+    }
 }
 
 impl NewFile {
@@ -82,14 +138,14 @@ impl NewFile {
         }
     }
 
-    fn beside(path: &Path, target: PathBuf) -> Result<Self> {
-        let temporary = temporary_file(&target).with_context(|| cannot_be_written(path))?;
-        Ok(Self { shown: path.to_owned(), target, temporary })
+    fn beside(path: &Path, target: Location) -> Result<Self> {
+        let contents = Unplaced::in_dir(&target.dir).with_context(|| cannot_be_written(path))?;
+        Ok(Self { shown: path.to_owned(), contents, target })
     }
 
     /// What is written.
-    pub fn file(&mut self) -> &mut File {
-        self.temporary.as_file_mut()
+    pub fn file(&self) -> &File {
+        self.contents.file()
     }
 
     /// Gives it its name, in place of an old file.
@@ -97,9 +153,9 @@ impl NewFile {
     /// # Errors
     /// Where it cannot be written down or renamed; the old one stays then.
     pub fn replace(self) -> Result<()> {
-        let (temporary, target, shown) = self.whole()?;
-        temporary.persist(&target).with_context(|| cannot_be_written(&shown))?;
-        Ok(())
+        self.written_down()?;
+        let Self { shown, target, contents } = self;
+        contents.replace(&target).with_context(|| cannot_be_written(&shown))
     }
 
     /// The same where there is no old one; `false`: there is.
@@ -107,19 +163,18 @@ impl NewFile {
     /// # Errors
     /// As [`replace`](Self::replace).
     pub fn place(self) -> Result<bool> {
-        let (temporary, target, shown) = self.whole()?;
-        match temporary.persist_noclobber(&target) {
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
-            placed => placed.with_context(|| cannot_be_written(&shown)).map(|_| true),
+        self.written_down()?;
+        let Self { shown, target, contents } = self;
+        match contents.place(&target) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            placed => placed.with_context(|| cannot_be_written(&shown)).map(|()| true),
         }
     }
 
     /// All of it on the disk, and the caller's under sudo.
-    fn whole(self) -> Result<(tempfile::NamedTempFile, PathBuf, PathBuf)> {
-        let Self { shown, target, temporary } = self;
-        give_to_caller(temporary.as_file());
-        temporary.as_file().sync_all().with_context(|| cannot_be_written(&shown))?;
-        Ok((temporary, target, shown))
+    fn written_down(&self) -> Result<()> {
+        give_to_caller(self.file());
+        self.file().sync_all().with_context(|| cannot_be_written(&self.shown))
     }
 }
 
@@ -128,65 +183,89 @@ impl NewFile {
 /// # Errors
 /// As [`write()`].
 pub fn check_writable(path: &Path) -> Result<()> {
-    match target(path)? {
+    let checked = target(path).and_then(|target| match target {
         Target::Stream(_) => Ok(()),
         // It goes again when it is dropped.
-        Target::File(target) => temporary_file(&target)
-            .map(drop)
-            .map_err(|error| Usage(format!("{}: {error}", cannot_be_written(path))).into()),
-    }
+        Target::File(target) => NewFile::beside(path, target).map(drop),
+    });
+    checked.map_err(|error| Usage(format!("{error:#}")).into())
 }
 
 fn cannot_be_written(path: &Path) -> String {
     format!("{}: cannot be written; name another file", path.display())
 }
 
-/// What a name leads to.
-enum Target {
-    /// A regular file, or none yet.
-    File(PathBuf),
-    /// A character device, a pipe, a socket.
-    Stream(PathBuf),
+/// Where a file lies.
+struct Location {
+    dir: HeldDir,
+    name: OsString,
 }
 
-fn target(path: &Path) -> Result<Target> {
-    use std::os::unix::fs::FileTypeExt as _;
-    let refused = |what: &str| refuse!("{}: is {what}; name a file to be written", path.display());
-    let target = std::path::absolute(path)?;
-    match fs::metadata(&target) {
-        // `/dev/stdout` is a link, too.
-        Ok(meta) if !meta.is_file() && !meta.is_dir() && !meta.file_type().is_block_device() => {
-            Ok(Target::Stream(target))
+impl Location {
+    /// A path to it in the directory that is held.
+    fn path(&self) -> PathBuf {
+        self.dir.path_of(&self.name)
+    }
+
+    /// Opens what is no regular file and is there: none is made or cut off.
+    fn stream(&self) -> Result<File, HeldError> {
+        let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let open = |more| openat(&self.dir, &self.name, flags | more, Mode::empty());
+        let stream = match open(OFlags::NOFOLLOW) {
+            // As `/dev/stdout` is.
+            Err(Errno::LOOP) => {
+                self.dir.check_link(&self.name)?;
+                open(OFlags::empty())?
+            }
+            opened => opened?,
+        };
+        let stream = File::from(stream);
+        match stream.metadata()?.is_file() {
+            true => Err(std::io::Error::other("a file was put in its place").into()),
+            false => Ok(stream),
         }
-        _ if target.is_symlink() => refused("a link"),
-        Ok(meta) if meta.is_dir() => refused("a directory"),
-        Ok(meta) if meta.file_type().is_block_device() => refused("a block device"),
-        Ok(_) if is_database(&target) => refused("a database"),
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(error).with_context(|| cannot_be_written(path))
-        }
-        Ok(_) | Err(_) => Ok(Target::File(target)),
     }
 }
 
-/// A file in the same directory, with the rights that a new file usually has.
-fn temporary_file(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".fsarena-").permissions(permissions());
-    builder.tempfile_in(dir.unwrap_or(Path::new(".")))
+/// What a name leads to.
+enum Target {
+    /// A regular file, or none yet.
+    File(Location),
+    /// A character device, a pipe, a socket.
+    Stream(Location),
 }
 
-/// Everybody may read it; the user's umask takes from it.
-fn permissions() -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::Permissions::from_mode(0o644)
+fn target(path: &Path) -> Result<Target> {
+    let refused = |what: &str| refuse!("{}: is {what}; name a file to be written", path.display());
+    let place = || cannot_be_written(path);
+    let target = std::path::absolute(path)?;
+    let (Some(dir), Some(name)) = (target.parent(), target.file_name()) else {
+        return refused("a directory");
+    };
+    let dir = HeldDir::open(dir).with_context(place)?;
+    let at = Location { dir, name: name.to_owned() };
+    let found = |flags| match statat(&at.dir, &at.name, flags) {
+        Err(Errno::NOENT) => Ok(None),
+        stat => stat.map(|stat| Some(FileType::from_raw_mode(stat.st_mode))),
+    };
+    let is_link = found(AtFlags::SYMLINK_NOFOLLOW)? == Some(FileType::Symlink);
+    match found(AtFlags::empty()).with_context(place)? {
+        // `/dev/stdout` is a link, too.
+        Some(FileType::CharacterDevice | FileType::Fifo | FileType::Socket | FileType::Unknown) => {
+            Ok(Target::Stream(at))
+        }
+        _ if is_link => refused("a link"),
+        Some(FileType::Directory) => refused("a directory"),
+        Some(FileType::BlockDevice) => refused("a block device"),
+        Some(_) if is_database(&at) => refused("a database"),
+        Some(_) | None => Ok(Target::File(at)),
+    }
 }
 
 /// Whether it begins as SQLite's files do (sqlite.org/fileformat.html, 1.3).
-fn is_database(path: &Path) -> bool {
+fn is_database(at: &Location) -> bool {
     let mut head = [0; 16];
-    fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+    at.dir.open_file(&at.name).and_then(|mut file| file.read_exact(&mut head)).is_ok()
         && &head == b"SQLite format 3\0"
 }
 
@@ -215,6 +294,63 @@ mod tests {
         let mode =
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o133, 0, "{mode:o}");
+    }
+
+    /// Between a look and its use another user puts a link in the place of a directory.
+    #[test]
+    fn nothing_is_written_by_a_link_of_another_user() {
+        use std::os::unix::fs::{chown, symlink};
+        if !rustix::process::geteuid().is_root() {
+            println!("not run: directories of other users are made by root alone");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let [theirs, ours] = ["theirs", "ours"].map(|name| dir.path().join(name));
+        [&theirs, &ours].into_iter().for_each(|made| fs::create_dir(made).unwrap());
+        fs::write(ours.join("x.html"), "ours").unwrap();
+        chown(&theirs, Some(65_533), None).unwrap();
+        write(&theirs.join("x.html"), "a directory of theirs").unwrap();
+        let new = NewFile::begin(&theirs.join("y.html")).unwrap();
+        fs::rename(&theirs, dir.path().join("aside")).unwrap();
+        symlink(&ours, &theirs).unwrap();
+        new.file().write_all(b"y").unwrap();
+        new.replace().unwrap();
+        assert!(dir.path().join("aside/y.html").is_file(), "in the directory that was opened");
+        std::os::unix::fs::lchown(&theirs, Some(65_533), None).unwrap();
+        let path = theirs.join("x.html");
+        for error in [write(&path, "x"), create_dir("-o", &theirs.join("charts"))] {
+            let error = format!("{:#}", error.unwrap_err());
+            assert!(error.contains("theirs is not followed"), "{error}");
+        }
+        assert_eq!(fs::read(ours.join("x.html")).unwrap(), b"ours");
+        assert_eq!(fs::read_dir(&ours).unwrap().count(), 1);
+        // A device behind a link is written to where the link is root's own.
+        let null = dir.path().join("null");
+        symlink("/dev/null", &null).unwrap();
+        write(&null, "x").unwrap();
+        std::os::unix::fs::lchown(&null, Some(65_533), None).unwrap();
+        assert!(write(&null, "x").is_err());
+    }
+
+    /// Whatever ends this process, nothing is left of what was not whole.
+    #[test]
+    fn a_file_has_no_name_before_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.tar.zst");
+        let begin = || {
+            let new = NewFile::begin(&path).unwrap();
+            new.file().write_all(b"half").unwrap();
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), usize::from(path.exists()));
+            new
+        };
+        assert!(begin().place().unwrap());
+        assert!(!begin().place().unwrap(), "there is one");
+        begin().replace().unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        let named = tempfile::NamedTempFile::new_in(dir.path()).map(Unplaced::Named).unwrap();
+        let Ok(Target::File(target)) = target(&path) else { panic!("it is a file") };
+        named.replace(&target).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
     }
 
     #[test]

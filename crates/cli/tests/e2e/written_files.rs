@@ -15,6 +15,7 @@ const CALLS: &[&str] = &[
     "File::create",
     "private::create_file(",
     ".create_new(true)",
+    ".tempfile_in(",
 ];
 
 /// The files of the program that write, and what they write. Who adds one says which test below

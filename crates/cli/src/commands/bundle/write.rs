@@ -34,7 +34,7 @@ pub(super) fn run(args: &BundleArgs, db: Option<&Path>) -> Result<()> {
     let id = format!("fsarena-{}", loaded.header.uid.get(..8).unwrap_or(&loaded.header.uid));
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.tar.zst")));
     let parts = parts(&loaded, database)?;
-    let mut file = NewFile::begin(&path)?;
+    let file = NewFile::begin(&path)?;
     let made_s = loaded.header.created_unix_ns / 1_000_000_000;
     pack(file.file(), (&id, made_s), &parts).with_context(|| path.display().to_string())?;
     file.replace()?;
