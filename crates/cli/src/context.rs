@@ -7,13 +7,14 @@ use fsarena_bounded::Bounded;
 use fsarena_devices::state_dir;
 use fsarena_model::seed::Seed;
 use fsarena_model::visible;
-use fsarena_places::OwnedDir;
 use fsarena_places::kept_states::KeptStates;
 use fsarena_places::kernel::Cache;
 use fsarena_places::program_tree::ProgramCache;
+use fsarena_places::{OWNED_PREFIXES, OwnedDir, remove_abandoned as abandoned};
 use fsarena_process::held::{HeldDir, HeldError};
 use fsarena_process::program::TrustedProgram;
 use fsarena_report::{MIN_WIDTH, Style};
+use fsarena_runner::JournaledDir;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -172,12 +173,35 @@ pub fn crash_states() -> Result<KeptStates> {
     Ok(KeptStates::new(directories()?.data_dir().join("fsarena/crash-states")))
 }
 
+/// How directories of commands begin.
+const SCRATCH_PREFIXES: &[&str] = &["fsarena-command-"];
+
 /// A directory for what lasts as long as this command. One that was killed leaves its own to the
 /// next command.
 pub fn scratch_dir() -> Result<OwnedDir> {
     let base = std::env::temp_dir();
-    OwnedDir::make(&base, "fsarena-command-")
+    OwnedDir::make(&base, SCRATCH_PREFIXES[0])
         .with_context(|| format!("a directory cannot be made in {}", base.display()))
+}
+
+/// A directory in `base` for what a command makes that is to be there whole or not at all; the
+/// journal has it first. `what` begins its name.
+pub fn journaled_dir(base: &Path, what: &str) -> Result<JournaledDir> {
+    let name = format!("{what}-{}", new_uid(unix_ns()));
+    Ok(JournaledDir::make_in(&state_dir()?, base, &name, Path::new(""))?)
+}
+
+/// Removes directories of commands that were killed; those that lasted as long as a command.
+pub fn remove_abandoned() -> Vec<PathBuf> {
+    let kept = [
+        kernels().ok().map(|cache| cache.dir().to_owned()),
+        programs().ok().map(|cache| cache.dir().to_owned()),
+        crash_states().ok().map(|states| states.dir().to_owned()),
+    ];
+    let beside = kept.into_iter().flatten().map(|dir| (dir, OWNED_PREFIXES));
+    let all = beside.chain([(std::env::temp_dir(), SCRATCH_PREFIXES)]);
+    let removed = all.filter_map(|(dir, prefixes)| abandoned(&dir, prefixes).ok());
+    removed.flatten().collect()
 }
 
 /// Release of the kernel of this machine.

@@ -1,11 +1,11 @@
-//! A directory of a command in the state directory, before there is a RUN or beside one: in a
-//! journal of its own before it is made, so that the next start removes what a command that was
-//! killed has left of it.
+//! A directory of a command, before there is a RUN or beside one: in a journal of its own before it
+//! is made, so that the next start removes what a command that was killed has left of it.
 
 use crate::journal::{Entry, Journal, JournalError, Owner, at};
 use crate::run::this_process;
 use fsarena_process::private;
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,23 @@ impl JournaledDir {
     /// # Errors
     /// When its journal or the directory cannot be made.
     pub fn make(state_dir: &Path, name: &str, database: &Path) -> Result<Self, JournalError> {
+        Self::make_in(state_dir, state_dir, name, database)
+    }
+
+    /// The same in another directory, which is made private where it is missing: what is made
+    /// becomes something there by a rename.
+    ///
+    /// # Errors
+    /// As [`Self::make`].
+    pub fn make_in(
+        state_dir: &Path,
+        base: &Path,
+        name: &str,
+        database: &Path,
+    ) -> Result<Self, JournalError> {
+        private::create_dirs(base).map_err(at(base))?;
+        // Another command may have another directory to work in.
+        let base = std::path::absolute(base).map_err(at(base))?;
         let process = this_process();
         let mut journal = Journal::begin(
             state_dir,
@@ -35,7 +52,7 @@ impl JournaledDir {
                 boot_id: process.boot_id,
             },
         )?;
-        let path = state_dir.join(format!("fsarena-{name}"));
+        let path = base.join(format!("fsarena-{name}"));
         let made = journal.note(&Entry::Directory(path.clone())).and_then(|()| {
             private::create_dir(&path).map_err(at(&path))?;
             File::open(&path).map_err(at(&path))
@@ -58,6 +75,14 @@ impl JournaledDir {
         &self.path
     }
 
+    /// Removes it with all that is in it.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed; the next start tries again.
+    pub fn remove(&self) -> io::Result<()> {
+        fs::remove_dir_all(&self.path)
+    }
+
     /// A path to it that is short, and good in this process only: names of sockets have a limit.
     #[must_use]
     pub fn short_path(&self) -> PathBuf {
@@ -68,7 +93,8 @@ impl JournaledDir {
 impl Drop for JournaledDir {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next start.
-        if fs::remove_dir_all(&self.path).is_ok() {
+        let removed = self.remove();
+        if removed.is_ok() || fs::symlink_metadata(&self.path).is_err() {
             let _ = self.journal.end();
         }
     }
@@ -107,11 +133,31 @@ mod tests {
     #[test]
     fn the_next_start_removes_what_a_killed_one_has_left() {
         let state = tempfile::tempdir().unwrap();
+        let cache = state.path().join("cache");
+        let db = Path::new("/db");
+        killed(state.path(), JournaledDir::make(state.path(), "ranks-1", db).unwrap(), "ranks-1");
+        assert_eq!(names(state.path()), [""; 0]);
+        let made = JournaledDir::make_in(state.path(), &cache, "building-1", db).unwrap();
+        assert_eq!(names(&cache), ["fsarena-building-1"]);
+        killed(state.path(), made, "building-1");
+        assert_eq!((names(state.path()), names(&cache)), (vec!["cache".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn one_that_was_removed_leaves_no_journal() {
+        let state = tempfile::tempdir().unwrap();
         let made = JournaledDir::make(state.path(), "ranks-1", Path::new("/db")).unwrap();
+        made.remove().unwrap();
+        drop(made);
+        assert_eq!(names(state.path()), [""; 0]);
+    }
+
+    /// Ends its process without a last step, and starts the next one.
+    fn killed(state: &Path, made: JournaledDir, name: &str) {
         fs::write(made.path().join("secret"), "x").unwrap();
         // As if it had been killed: the lock goes, the directory and the journal stay.
-        let (kept, aside) = (made.path().to_owned(), state.path().join("aside"));
-        let journal = state.path().join("fsarena-ranks-1.journal");
+        let (kept, aside) = (made.path().to_owned(), state.join("aside"));
+        let journal = state.join(format!("fsarena-{name}.journal"));
         let text = fs::read(&journal).unwrap();
         fs::rename(&kept, &aside).unwrap();
         drop(made);
@@ -119,8 +165,7 @@ mod tests {
         let lock = rustix::fs::FlockOperation::NonBlockingLockShared;
         let _ = fs::remove_file(&journal);
         drop(fsarena_devices::state_file::create(&journal, &text, lock).unwrap());
-        let recovered = recover(state.path()).unwrap();
+        let recovered = recover(state).unwrap();
         assert_eq!(recovered.removed, [kept.display().to_string()]);
-        assert_eq!(names(state.path()), [""; 0]);
     }
 }

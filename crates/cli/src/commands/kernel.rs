@@ -17,9 +17,9 @@ use fsarena_places::kernel::{
 use fsarena_process::trust::{writer_in_tree_for_root, writers_for_root};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -121,7 +121,13 @@ fn build_with_progress(
             Err(error) => Err(error.to_string()),
         }
     };
-    let around = Surroundings { progress: &|progress| shown.show(progress), stop, verify: &verify };
+    let made = OnceCell::new();
+    let work_dir = || {
+        let dir = context::journaled_dir(cache.dir(), "building").map_err(io::Error::other)?;
+        Ok(made.get_or_init(|| dir).path().to_owned())
+    };
+    let progress = |progress| shown.show(progress);
+    let around = Surroundings { progress: &progress, stop, verify: &verify, work_dir: &work_dir };
     let done = kernel::build(request, cache, &around);
     shown.bar.finish_and_clear();
     done

@@ -12,7 +12,6 @@ use fsarena_doctor::noise::{CAP, Runs, class};
 use fsarena_metrics::Roots;
 use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::score::TrialScore;
-use fsarena_process::private;
 use fsarena_report::DeviceLine;
 use fsarena_store::Store;
 use fsarena_verdict::honesty::Tape;
@@ -132,7 +131,7 @@ fn choose_target(subjects: &[Target]) -> Result<NoiseTarget> {
 
 /// Does the equal runs and judges them.
 fn measure(target: &NoiseTarget) -> Result<NoiseOutcome> {
-    let own = private::temp_dir(&std::env::temp_dir(), "fsarena-noise-").context("--noise")?;
+    let own = context::scratch_dir().context("--noise")?;
     let experiment = own.path().join("noise.toml");
     std::fs::write(&experiment, EXPERIMENT).with_context(|| experiment.display().to_string())?;
     let (on, shown) = match target {

@@ -30,6 +30,9 @@ fn recover() -> Result<()> {
     if !recovered.removed.is_empty() {
         say!("cleaned up after a killed run: {}", recovered.removed.join(", "));
     }
+    for path in context::remove_abandoned() {
+        say!("cleaned up after a killed command: {}", path.display());
+    }
     recovered.skipped.iter().for_each(|unfit| say!("{unfit}"));
     for failure in &recovered.failed {
         say!("could not be cleaned up: {failure}");

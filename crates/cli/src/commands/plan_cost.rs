@@ -7,9 +7,9 @@ use fsarena_engine::{Root, run_phase};
 use fsarena_model::run::RunPlan;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Phase};
+use fsarena_places::OwnedDir;
 use fsarena_plan::cost::{CostSource, OpCost};
 use fsarena_plan::{Cost, CostBasis};
-use fsarena_process::private;
 use fsarena_report::{PlanCost, PlanCostRow, PlanNeed};
 use fsarena_store::{Costs, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -95,7 +95,7 @@ fn is_by_byte(op: Op) -> bool {
 /// The speed of this machine, by the engine's own ops on files in memory; takes about 0.1 s and
 /// leaves nothing. Empty where there is no such place.
 fn calibrate() -> HashMap<Op, OpCost> {
-    let dir = private::temp_dir(Path::new("/dev/shm"), "fsarena-calibration-");
+    let dir = OwnedDir::make(Path::new("/dev/shm"), "fsarena-calibration-");
     let Ok(dir) = dir else { return HashMap::new() };
     let Ok(root) = Root::open(dir.path()) else { return HashMap::new() };
     let small = Dataset::uniform(2000, 4096, 0);

@@ -49,7 +49,8 @@ fn add(args: &ProgramsAddArgs) -> Result<()> {
         say!("mind: apt goes on without some lists: {complaint}");
     }
     confirm_room(&offered, &cache, args.yes)?;
-    let fetched = offered.take(&cache)?;
+    let work_dir = context::journaled_dir(cache.dir(), "adding")?;
+    let fetched = offered.take(&cache, work_dir.path())?;
     if args.json {
         return context::print_json(&fsarena_report::json::document(
             "programs",

@@ -1,17 +1,18 @@
 //! `fsarena dataset`: listed, shown, written whole or not at all, and one's own looked at.
 
-use crate::support::{TestEnv, assert_nothing_left, sh, tool};
+use crate::support::{Live, TestEnv, assert_nothing_left, sh, tool};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// What is in a directory of the test environment, by name.
+/// What is in a directory of the test environment, by name; not that of journals.
 fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "state")
         .collect();
     names.sort_unstable();
     names
@@ -148,15 +149,35 @@ fn stopped_in_the_middle() {
     for option in [["--to", "songs"], ["--archive", "songs.tar.xz"]] {
         let args = [&["dataset", "flac-16"], &option[..]].concat();
         let mut live = env.start(&args);
-        let dir = env.dir().to_owned();
-        live.poll("something written", |_| {
-            let begun = names(&dir).into_iter().find(|name| name.starts_with(".fsarena-"))?;
-            fs::symlink_metadata(dir.join(begun).join("new")).ok()
-        });
+        begun(&env, &mut live);
         live.signal(Signal::INT);
         live.end().code(130).says(&["nothing was written"]);
         assert_eq!(names(env.dir()), before, "{option:?}");
     }
+    assert_nothing_left(&env);
+}
+
+/// Waits until something of a dataset is written.
+fn begun(env: &TestEnv, live: &mut Live<'_>) {
+    live.poll("something written", |_| {
+        let made =
+            names(env.dir()).into_iter().find(|name| name.starts_with("fsarena-dataset-"))?;
+        fs::symlink_metadata(env.path(&made).join("new")).ok()
+    });
+}
+
+/// `kill -9` in the middle: the next start removes what was written.
+#[test]
+fn killed_in_the_middle() {
+    let env = TestEnv::new();
+    let before = names(env.dir());
+    let mut live = env.start(&["dataset", "flac-16", "--to", "songs"]);
+    begun(&env, &mut live);
+    live.signal(Signal::KILL);
+    live.end();
+    assert_ne!(names(env.dir()), before);
+    env.run(&["list"]).says(&["cleaned up after a killed run: ", "fsarena-dataset-"]);
+    assert_eq!(names(env.dir()), before);
     assert_nothing_left(&env);
 }
 

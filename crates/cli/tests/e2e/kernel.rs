@@ -2,8 +2,10 @@
 //! each, nothing left.
 
 use crate::support::{TestEnv, assert_nothing_left};
+use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
 
 #[test]
 fn what_is_no_source_and_no_kernel_is_refused() {
@@ -117,5 +119,29 @@ fn a_tree_that_is_no_linux_is_refused() {
     }
     ran.refused(2, &["no source of Linux: its Makefile states no VERSION"]);
     assert_eq!(fs::read_dir(env.path("tree")).unwrap().count(), 1);
+    assert_nothing_left(&env);
+}
+
+/// `kill -9` while the source is unpacked: the next start removes it, wherever its kernels go.
+#[test]
+fn a_build_that_is_killed_leaves_nothing() {
+    let env = TestEnv::new();
+    let kernels = env.path("kernels");
+    let entries = || fs::read_dir(&kernels).into_iter().flatten().flatten();
+    let begun = || entries().any(|entry| entry.path().join("source/Makefile").exists());
+    let source = Path::new("/usr/src/linux-source-6.12.tar.xz");
+    let probe = env.run(&["kernel", "build", "--source", &env.make_dir("tree")]);
+    if !source.exists() || probe.stderr.contains("missing for the build of a kernel") {
+        println!("not run: needs the source of Linux 6.12 and what builds it");
+        return;
+    }
+    let mut command = env.command(&["kernel", "build", "--source", "6.12"]);
+    command.env("FSARENA_KERNEL_DIR", &kernels);
+    let mut live = env.start_command(command);
+    live.poll("a part of the source", |_| begun().then_some(()));
+    live.signal(Signal::KILL);
+    live.end();
+    env.run(&["list"]).says(&["cleaned up after a killed run: ", "fsarena-building-"]);
+    assert!(entries().all(|entry| entry.path().is_file()), "hashes of sources alone");
     assert_nothing_left(&env);
 }

@@ -1,6 +1,6 @@
 //! A build from source to a kernel in the cache.
 //!
-//! It is done in a directory of its own beside the kernels, which becomes one of them by a rename:
+//! It is done in a directory of its own beside the kernels; a part of that becomes one by a rename:
 //! there is no half kernel. What is named in the binary (when, by whom, on what) is the same
 //! everywhere.
 
@@ -11,7 +11,6 @@ use super::patches::{self, PatchError};
 use super::source::{Series, Source, SourceError, series_of, text_of};
 use super::tools::{Machine, Missing, packages};
 use crate::disk::DISK_PROTOCOL;
-use crate::owned_dir::OwnedDir;
 use fsarena_bounded::Bounded;
 use fsarena_process::cmd::{self, CmdError, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
@@ -96,6 +95,9 @@ pub struct Surroundings<'s> {
     pub stop: &'s dyn Fn() -> bool,
     /// Boots the finished kernel; what is wrong with it, else. It is kept only where nothing is.
     pub verify: &'s dyn Fn(&Path) -> Result<(), String>,
+    /// Makes the directory to build in, on the file system of the cache. It goes when the build has
+    /// ended, however that ends.
+    pub work_dir: &'s dyn Fn() -> io::Result<PathBuf>,
 }
 
 /// The kernel of a request: from the cache, else built; and whether it was built.
@@ -120,10 +122,10 @@ pub fn build(
     if let Some(kernel) = cache.find(&made_of.key) {
         return Ok((kernel, false));
     }
+    let dir = (around.work_dir)().map_err(file_error(cache.dir()))?;
     if let (Source::Tree(tree), Some(series)) = (&request.source, series) {
-        patches::try_on(tree, series)?;
+        patches::try_on(tree, series, &dir.join("tried"))?;
     }
-    let dir = OwnedDir::make(cache.dir(), "building-").map_err(file_error(cache.dir()))?;
     let work = Work { dir: &dir, request, cache, around };
     work.build(made_of).map(|kernel| (kernel, true))
 }
@@ -182,7 +184,7 @@ fn version_of(program: &str) -> Result<String, BuildError> {
 
 /// A build in its directory.
 struct Work<'w> {
-    dir: &'w OwnedDir,
+    dir: &'w Path,
     request: &'w BuildRequest,
     cache: &'w Cache,
     around: &'w Surroundings<'w>,
@@ -190,7 +192,7 @@ struct Work<'w> {
 
 impl Work<'_> {
     fn build(&self, made_of: Ingredients) -> Result<Kernel, BuildError> {
-        let tree = self.dir.path().join("source");
+        let tree = self.dir.join("source");
         fs::create_dir(&tree).map_err(file_error(&tree))?;
         (self.around.progress)(Progress::Unpacking);
         self.bring(&tree)?;
@@ -253,7 +255,7 @@ impl Work<'_> {
         args: Vec<OsString>,
         dir: &Path,
     ) -> Result<(), BuildError> {
-        let path = self.dir.path().join("build.log");
+        let path = self.dir.join("build.log");
         let open = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let log = open.map_err(file_error(&path))?;
         let tool = found(program)?;
@@ -292,7 +294,7 @@ impl Work<'_> {
 
     /// The binary without symbols and what it is, checked, in a directory that can become an entry.
     fn finish(&self, tree: &Path, made_of: Ingredients) -> Result<Kernel, BuildError> {
-        let entry = self.dir.path().join("finished");
+        let entry = self.dir.join("finished");
         fs::create_dir(&entry).map_err(file_error(&entry))?;
         let binary = entry.join(BINARY);
         let args = ["-o".into(), binary.clone().into(), tree.join("linux").into()];
@@ -400,8 +402,21 @@ mod tests {
     }
 
     fn build_here(request: &BuildRequest, cache: &Cache) -> Result<(Kernel, bool), BuildError> {
-        let around = Surroundings { progress: &|_| (), stop: &|| false, verify: &|_| Ok(()) };
-        build(request, cache, &around)
+        let made = std::cell::OnceCell::new();
+        let work_dir = || {
+            let work = cache.dir().join("work");
+            fs::create_dir_all(&work)?;
+            Ok(made.get_or_init(|| work).clone())
+        };
+        let around = Surroundings {
+            progress: &|_| (),
+            stop: &|| false,
+            verify: &|_| Ok(()),
+            work_dir: &work_dir,
+        };
+        let done = build(request, cache, &around);
+        made.get().map(fs::remove_dir_all).transpose().unwrap();
+        done
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! is answered at once.
 
 use super::source::text_of;
+use fsarena_process::held::HeldDir;
 use fsarena_process::private;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -167,10 +168,10 @@ fn remember(memory: &Path, mut known: Memory, key: String, value: (String, Strin
     let write = || -> io::Result<()> {
         let dir = memory.parent().unwrap_or(Path::new("."));
         private::create_dirs(dir)?;
-        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        let dir = HeldDir::open(dir)?;
+        let mut file = dir.unnamed_file(0o600)?;
         file.write_all(&serde_json::to_vec(&known)?)?;
-        file.persist(memory)?;
-        Ok(())
+        dir.name_file(&file, memory.file_name().unwrap_or_default())
     };
     // It only saves time.
     let _ = write();

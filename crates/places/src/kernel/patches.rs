@@ -5,7 +5,6 @@ use super::embedded::{Embedded, OVERLAY, PATCHES_6_1, PATCHES_6_12};
 use super::source::Series;
 use fsarena_process::cmd;
 use fsarena_process::guarded::Guarded;
-use fsarena_process::private;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -58,36 +57,37 @@ pub fn apply(tree: &Path, shown: &Path, series: Series) -> Result<(), PatchError
     Ok(())
 }
 
-/// Whether the patches fit `tree`, tried on a copy of the files that they change.
+/// Whether the patches fit `tree`, tried on a copy of the files that they change, which is made as
+/// `copy`.
 ///
 /// # Errors
 /// As [`apply`].
-pub fn try_on(tree: &Path, series: Series) -> Result<(), PatchError> {
+pub fn try_on(tree: &Path, series: Series, copy: &Path) -> Result<(), PatchError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| PatchError::File { path, error }
     };
-    let base = std::env::temp_dir();
-    let copy = private::temp_dir(&base, "fsarena-patches-").map_err(failed(&base))?;
+    fs::create_dir(copy).map_err(failed(copy))?;
     for file in patches(series).iter().flat_map(|patch| changed(patch.text)) {
-        let (from, to) = (tree.join(file), copy.path().join(file));
+        let (from, to) = (tree.join(file), copy.join(file));
         fs::create_dir_all(to.parent().unwrap_or(&to)).map_err(failed(&to))?;
         // What is not there is the patch's to complain about.
         if from.is_file() {
             fs::copy(&from, &to).map_err(failed(&from))?;
         }
     }
-    apply_all(copy.path(), tree, patches(series))
+    apply_all(copy, tree, patches(series))
 }
 
 fn apply_all(tree: &Path, shown: &Path, patches: &[Embedded]) -> Result<(), PatchError> {
     let tool = cmd::find("patch").ok_or(PatchError::NoPatch)?;
     for patch in patches {
-        let file = tempfile::NamedTempFile::new().and_then(|file| {
+        // Where it goes with the tree, whatever ends this process.
+        let file = tempfile::NamedTempFile::new_in(tree).and_then(|file| {
             fs::write(file.path(), patch.text)?;
             Ok(file)
         });
-        let file = file.map_err(|error| PatchError::File { path: std::env::temp_dir(), error })?;
+        let file = file.map_err(|error| PatchError::File { path: tree.to_owned(), error })?;
         let args: Vec<OsString> =
             ["-p1", "-F0", "--batch", "--forward", "-r", "-", "-i"].map(OsString::from).into();
         let args = [args, vec![file.path().into()]].concat();
@@ -205,8 +205,9 @@ mod tests {
     /// Trying writes nothing into the tree, and names the tree and not the copy.
     #[test]
     fn a_tree_of_the_users_is_only_read() {
-        let dir = tree("a\n", None);
-        let error = try_on(dir.path(), Series::Since6_1).unwrap_err().to_string();
+        let (dir, other) = (tree("a\n", None), tempfile::tempdir().unwrap());
+        let copy = other.path().join("tried");
+        let error = try_on(dir.path(), Series::Since6_1, &copy).unwrap_err().to_string();
         assert!(error.starts_with(&dir.path().display().to_string()), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }

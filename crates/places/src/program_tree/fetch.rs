@@ -8,7 +8,6 @@ use super::copyright::licences;
 use super::unpack::{Owners, lay_over, unpack};
 use super::{PROGRAMS, packages};
 use crate::kernel::sha256_of;
-use crate::owned_dir::OwnedDir;
 use fsarena_process::cmd::{self, CmdError};
 use fsarena_process::program::{ProgramError, TrustedProgram};
 use std::collections::BTreeSet;
@@ -111,12 +110,13 @@ impl Offer<'_> {
         self.candidates.iter().map(|it| it.installed_bytes).sum()
     }
 
-    /// Fetches, verifies and unpacks them, and puts the tree into `cache`.
+    /// Fetches, verifies and unpacks them in `work_dir`, which is on the file system of `cache` and
+    /// empty, and puts the tree into that.
     ///
     /// # Errors
     /// When a package cannot be fetched, is not the one of the list or does not unpack, a library
     /// is missing, this kernel starts no such programs, or a RUN has the tree that is there.
-    pub fn take(&self, cache: &ProgramCache) -> Result<Fetched, TreeError> {
+    pub fn take(&self, cache: &ProgramCache, work_dir: &Path) -> Result<Fetched, TreeError> {
         let files = self.apt.fetch(&self.candidates)?;
         for (candidate, file) in self.candidates.iter().zip(&files) {
             let found = sha256_of(file).map_err(file_error(file))?;
@@ -125,10 +125,9 @@ impl Offer<'_> {
                 return Err(TreeError::Hash { package, found, listed });
             }
         }
-        let dir = OwnedDir::make(cache.dir(), "adding-").map_err(file_error(cache.dir()))?;
-        let finished = dir.path().join("tree");
+        let finished = work_dir.join("tree");
         let usr = finished.join("usr");
-        let owners = unpack_all(&files, dir.path(), &usr)?;
+        let owners = unpack_all(&files, work_dir, &usr)?;
         // Of Debian's dash, made by its scripts, which are not run.
         let shell = usr.join("bin/sh");
         if fs::symlink_metadata(&shell).is_err() {

@@ -10,7 +10,6 @@ use fsarena_corpus::Description;
 use fsarena_model::job::{Compression, Contents};
 use fsarena_model::units::Bytes;
 use fsarena_process::owner::give_tree_to_caller;
-use fsarena_process::private;
 use fsarena_report::files_text;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use rustix::io::Errno;
@@ -126,8 +125,7 @@ impl<'a> NewPath<'a> {
     /// Has `make` write it into a temporary directory, and renames it; prints a message on success.
     fn fill(&self, make: impl FnOnce(&Path) -> Result<String>) -> Result<()> {
         let shown = self.path.display();
-        let temporary = private::temp_dir(&self.parent, ".fsarena-dataset-");
-        let temporary = temporary.with_context(|| self.parent.display().to_string())?;
+        let temporary = context::journaled_dir(&self.parent, "dataset")?;
         let new = temporary.path().join("new");
         let made = make(&new).with_context(|| shown.to_string());
         let placed = made.and_then(|text| {
@@ -137,7 +135,7 @@ impl<'a> NewPath<'a> {
             Ok(text)
         });
         // An error of removing must not hide why it was removed.
-        let removed = temporary.close().with_context(|| self.parent.display().to_string());
+        let removed = temporary.remove().with_context(|| self.parent.display().to_string());
         let text = placed?;
         removed?;
         say!("{shown}: {text}");
