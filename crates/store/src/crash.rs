@@ -83,9 +83,9 @@ impl Store {
     /// # Errors
     /// When there is no such RUN or a record is damaged.
     pub fn crash_runs(&self, run: RunId) -> Result<Vec<StoredCrashRun>, StoreError> {
-        self.run(run)?;
+        self.exists(run)?;
         let rows: Vec<(String, String, u32, String, u32)> = self.sql(|c| {
-            c.prepare(
+            c.prepare_cached(
                 "SELECT crash_run.raw, crash_run.raw_sha256, contender.position,
                  crash_run.workload, crash_run.number FROM crash_run
                  JOIN contender ON contender.id = crash_run.contender_id

@@ -2,6 +2,7 @@
 //!
 //! No variant carries a bare message: callers (and exit codes) depend on which one it is.
 
+use fsarena_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
 /// Why the database could not be used.
@@ -109,6 +110,21 @@ pub enum StoreError {
         path = path.display()
     )]
     Full { path: PathBuf },
+    /// Too little room to give the file the present schema.
+    #[error(
+        "{path}: it has schema {found}, and {free} are free where it is; {needed} are needed to \
+         make it schema {known}. Nothing was changed; free some space, or use another --db",
+        path = path.display()
+    )]
+    NoRoom {
+        path: PathBuf,
+        /// Its `user_version`.
+        found: u32,
+        /// [`crate::SCHEMA_VERSION`].
+        known: u32,
+        needed: Bytes,
+        free: Bytes,
+    },
     /// No RUN is meant by the selector.
     #[error(
         "{selector:?}: no such RUN in {path}; `fsarena list` shows those there are",
@@ -222,7 +238,9 @@ impl StoreError {
     #[must_use]
     pub fn is_unwritable(&self) -> bool {
         match self {
-            Self::Access { .. } | Self::Busy { .. } | Self::Full { .. } => true,
+            Self::Access { .. } | Self::Busy { .. } | Self::Full { .. } | Self::NoRoom { .. } => {
+                true
+            }
             Self::Sqlite { source, .. } => {
                 source.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
             }
@@ -235,7 +253,7 @@ impl StoreError {
     pub fn fact(&self) -> String {
         match self {
             Self::Busy { .. } => "another program has locked it".to_owned(),
-            Self::Full { .. } => "no space left to write".to_owned(),
+            Self::Full { .. } | Self::NoRoom { .. } => "no space left to write".to_owned(),
             Self::Access { detail, .. } => format!("it cannot be written ({detail})"),
             Self::Damaged { detail, .. } => format!("the database is damaged ({detail})"),
             Self::Sqlite { source, .. } => source.to_string(),

@@ -30,6 +30,7 @@ mod write;
 pub use cost::{CostRow, Costs, OverheadRow};
 pub use error::StoreError;
 pub use merge::{MergeOutcome, Merged, MergedRun};
+pub use open::Snapshot;
 pub use query::RunRow;
 
 use rusqlite::Connection;
@@ -38,7 +39,7 @@ use std::path::{Path, PathBuf};
 use time_limit::TimeLimit;
 
 /// Version of the schema that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 15;
+pub const SCHEMA_VERSION: u32 = 16;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

@@ -3,12 +3,11 @@
 //! Nothing is written to the other database, but that opening it rolls back a transaction which a
 //! crash has cut off. What is here already stays as it is, whatever the other database says of it.
 
-use crate::query::SELECT_RUNS;
 use crate::tables::{CopyError, Table, copy_run, tables};
 use crate::{RunId, RunRow, Store, StoreError};
 use fsarena_model::run::RunState;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -88,9 +87,7 @@ impl Store {
         let _snapshot = other.read_transaction()?;
         other.check_whole()?;
         let tables = self.sql(tables)?;
-        let transaction =
-            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        let transaction = self.begin()?;
         let mut runs = Vec::new();
         for there in other.runs()? {
             let outcome = match self.numbered(&there.uid)? {
@@ -102,15 +99,15 @@ impl Store {
             };
             runs.push(MergedRun { there, outcome });
         }
-        transaction.commit().map_err(|error| StoreError::from_sqlite(&self.path, error))?;
+        self.commit(transaction)?;
         Ok(Merged { runs })
     }
 
     /// The RUN of this id here.
     fn numbered(&self, uid: &str) -> Result<Option<RunId>, StoreError> {
         self.sql(|c| {
-            let sql = format!("{SELECT_RUNS} WHERE uid = ?");
-            c.query_row(&sql, [uid], |row| Ok(RunId(row.get(0)?))).optional()
+            let mut select = c.prepare_cached("SELECT id FROM run WHERE uid = ?")?;
+            select.query_row([uid], |row| Ok(RunId(row.get(0)?))).optional()
         })
     }
 
@@ -139,7 +136,7 @@ impl Store {
                 detail: format!("a row of its table {table} does not belong to its RUN {run}"),
             },
         })?;
-        self.sql(|c| c.execute("UPDATE run SET merged = 1 WHERE id = ?", [new]))?;
+        self.sql(|c| c.prepare_cached("UPDATE run SET merged = 1 WHERE id = ?")?.execute([new]))?;
         Ok(RunId(new))
     }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
     include_str!("../migrations/0004_crash_run.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../migrations/0008_free_quantity.sql"),
     include_str!("../migrations/0009_unknown_cache.sql"),
     include_str!("../migrations/0010_task_clock.sql"),
+    include_str!("../migrations/0011_indices.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 
@@ -36,6 +37,21 @@ pub(crate) fn upgrade(c: &Connection, from: u32, to: u32) -> rusqlite::Result<()
         c.execute_batch(migration)?;
     }
     c.pragma_update(None, "user_version", to)
+}
+
+/// What a later schema adds to a file of version `from` at most, bytes: of the migrations, the one
+/// that makes indices alone writes as much as there are rows.
+pub(crate) fn room_bytes(c: &Connection, from: u32) -> rusqlite::Result<u64> {
+    // Pages of the schema, and the journal of what they were.
+    const OF_SCHEMA: u64 = 1 << 20;
+    const WITHOUT_INDICES: u32 = 15;
+    if from > WITHOUT_INDICES {
+        return Ok(OF_SCHEMA);
+    }
+    let rows = "SELECT 1024 * (SELECT count(*) FROM run) + 64 * (SELECT count(*) FROM question)
+                + 128 * (SELECT count(*) FROM decision)";
+    let of_rows: i64 = c.query_row(rows, [], |row| row.get(0))?;
+    Ok(OF_SCHEMA.saturating_add(of_rows.unsigned_abs()))
 }
 
 /// The query of a view of ours. Views of the file are not read: they may say anything there.

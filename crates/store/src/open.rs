@@ -1,9 +1,10 @@
 //! Opening: checks first, changes afterwards, and never over a file that is not ours.
 
 use crate::layout;
-use crate::migrations::{FIRST_RELEASED, upgrade};
+use crate::migrations::{FIRST_RELEASED, room_bytes, upgrade};
 use crate::time_limit::TimeLimit;
 use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+use fsarena_model::units::Bytes;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -37,6 +38,9 @@ const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
 /// How long to wait for another process; a trial's record is written in milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 20_000 });
 
+/// Prepared statements that are kept: more than any piece of work over many RUNs has.
+const STATEMENTS: usize = 64;
+
 /// Files up to this size are checked as a whole when opened (about 0.1 s for each 64 MiB).
 const QUICK_CHECK_MAX_BYTES: u64 = 64 << 20;
 
@@ -48,6 +52,12 @@ const NAMES_A_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// What reading a whole file comes to on a slow disk.
 const BYTES_IN_A_SECOND: u64 = 8 << 20;
+
+/// The database as it was when this was made, until it is dropped.
+#[derive(Debug)]
+pub struct Snapshot<'s> {
+    _transaction: Option<Transaction<'s>>,
+}
 
 impl Store {
     /// Opens the database for writing; makes it, and its directories, where there is none.
@@ -65,6 +75,7 @@ impl Store {
         let version = store.checked_version()?;
         store.sql(|c| c.pragma_update(None, "journal_mode", "DELETE"))?;
         if version < SCHEMA_VERSION {
+            store.has_room(version, free_bytes(path))?;
             store.migrate()?;
         }
         Ok(store)
@@ -117,6 +128,7 @@ impl Store {
         let mut connection = Connection::open_with_flags(&real, flags).map_err(sorted)?;
         let time_limit = TimeLimit::on(&mut connection).map_err(sorted)?;
         let store = Self { connection, time_limit, path: path.to_owned() };
+        store.connection.set_prepared_statement_cache_capacity(STATEMENTS);
         store.sql(|c| {
             c.busy_timeout(BUSY_TIMEOUT)?;
             // What the file says of itself is not believed, and nothing of it is carried out.
@@ -174,6 +186,25 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         })
+    }
+
+    /// Begins a transaction of several pieces of work; [`Store::commit`] ends it.
+    pub(crate) fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+            .map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    /// Makes what a transaction wrote permanent.
+    pub(crate) fn commit(&self, transaction: Transaction<'_>) -> Result<(), StoreError> {
+        transaction.commit().map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    /// The database as it is now, whoever writes to it meanwhile.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, StoreError> {
+        self.read_transaction().map(|transaction| Snapshot { _transaction: transaction })
     }
 
     /// One look at the database until what this returns is dropped, whoever writes to it meanwhile;
@@ -237,6 +268,19 @@ impl Store {
         Err(StoreError::Damaged { path: self.path.clone(), detail })
     }
 
+    /// Refuses to change the schema of a file where less than that takes is free.
+    fn has_room(&self, found: u32, free_bytes: Option<u64>) -> Result<(), StoreError> {
+        // A new file is small, and SQLite says when there is no room for it.
+        let (Some(free), 1..) = (free_bytes, found) else { return Ok(()) };
+        let needed = self.sql(|c| room_bytes(c, found))?;
+        if free >= needed {
+            return Ok(());
+        }
+        let (path, known) = (self.path.clone(), SCHEMA_VERSION);
+        let (needed, free) = (Bytes(needed), Bytes(free));
+        Err(StoreError::NoRoom { path, found, known, needed, free })
+    }
+
     /// Makes the schema the present one, from nothing or from that of an older release: all of it,
     /// or nothing.
     fn migrate(&self) -> Result<(), StoreError> {
@@ -292,6 +336,12 @@ fn refuse_journal_of_several(path: &Path, real: &Path) -> Result<(), StoreError>
     }
 }
 
+/// Bytes that may still be written where a file is, as far as its file system says.
+fn free_bytes(path: &Path) -> Option<u64> {
+    let place = rustix::fs::statvfs(path).ok()?;
+    Some(place.f_bavail.saturating_mul(place.f_frsize))
+}
+
 fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
@@ -299,6 +349,67 @@ fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Owner;
+    use fsarena_testkit::records::{self, contender, small_files};
+
+    /// A file of version 15, with a RUN.
+    fn of_version_15(path: &Path) -> Store {
+        let store = Store::open(path).unwrap();
+        let contenders = vec![contender("ext4", "ext4", 1)];
+        let header = records::header(contenders, vec![small_files()], 50);
+        let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+        store.create_run(&header, &owner).unwrap();
+        let names = "SELECT name FROM sqlite_schema WHERE type = 'index' AND name IN
+            ('question_by_workload', 'decision_by_a', 'decision_by_b', 'run_at_work', 'run_listed')";
+        let names: Vec<String> =
+            store.sql(|c| c.prepare(names)?.query_map([], |row| row.get(0))?.collect()).unwrap();
+        for name in names {
+            store.sql(|c| c.execute_batch(&format!("DROP INDEX {name}"))).unwrap();
+        }
+        store.sql(|c| c.execute_batch("PRAGMA user_version = 15; VACUUM")).unwrap();
+        store
+    }
+
+    #[test]
+    fn the_schema_of_a_file_stays_where_too_little_is_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = of_version_15(&dir.path().join("records.db"));
+        let needed = store.sql(|c| room_bytes(c, 15)).unwrap();
+        let error = store.has_room(15, Some(needed - 1)).unwrap_err();
+        assert!(matches!(error, StoreError::NoRoom { found: 15, .. }), "{error:?}");
+        assert!(error.is_unwritable());
+        let text = error.to_string();
+        for words in ["it has schema 15", "are needed to make it", "Nothing was changed", "--db"] {
+            assert!(text.contains(words), "{text}");
+        }
+        store.has_room(15, Some(needed)).unwrap();
+        store.has_room(15, None).unwrap();
+        store.has_room(0, Some(0)).unwrap();
+    }
+
+    /// What the estimate did not foresee: a disk that is full meanwhile.
+    #[test]
+    fn half_a_migration_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("records.db");
+        let store = of_version_15(&path);
+        let before = std::fs::read(&path).unwrap();
+        let pages: i64 = store.sql(|c| c.query_row("PRAGMA page_count", [], |r| r.get(0))).unwrap();
+        let limit = |pages: i64| {
+            let pragma = format!("PRAGMA max_page_count = {pages}");
+            store.sql(|c| c.query_row(&pragma, [], |_| Ok(()))).unwrap();
+        };
+        for more in 0..4 {
+            limit(pages + more);
+            let error = store.migrate().unwrap_err();
+            assert!(matches!(error, StoreError::Full { .. }), "{more}: {error:?}");
+            assert!(std::fs::read(&path).unwrap() == before, "{more}: the file was changed");
+        }
+        limit(1 << 30);
+        store.migrate().unwrap();
+        assert_eq!(store.checked_version().unwrap(), SCHEMA_VERSION);
+        assert_eq!(store.runs().unwrap().len(), 1);
+    }
 
     /// SQLite deletes the file that a journal names when it has played the journal back.
     #[test]

@@ -13,7 +13,8 @@ impl Store {
     /// Refuses a RUN whose rows are not as many as its plan has, each at a place of its own.
     pub(crate) fn rows_fit(&self, run: RunId, header: &RunHeader) -> Result<(), StoreError> {
         let uid: Option<String> = self.sql(|c| {
-            c.query_row("SELECT uid FROM run WHERE id = ?", [run.0], |row| row.get(0)).optional()
+            let mut select = c.prepare_cached("SELECT uid FROM run WHERE id = ?")?;
+            select.query_row([run.0], |row| row.get(0)).optional()
         })?;
         if uid.as_ref() != Some(&header.uid) {
             return Err(StoreError::bad_run(
@@ -59,7 +60,7 @@ impl Store {
     /// all of them: for a RUN that is taken over.
     pub(crate) fn slots_fit(&self, run: RunId, header: &RunHeader) -> Result<(), StoreError> {
         let slots: Vec<Slot> = self.sql(|c| {
-            c.prepare(
+            c.prepare_cached(
                 "SELECT slot.block, slot.position, contender.position, workload.position FROM slot
                  JOIN contender ON contender.id = slot.contender_id
                       AND contender.run_id = slot.run_id

@@ -1,6 +1,6 @@
 //! Reading: runs and plans as they were stored.
 
-use crate::columns::{int, sha256};
+use crate::columns::{int, sha256, unsigned};
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::header_rules;
 use fsarena_model::run::{RunHeader, RunState};
@@ -37,16 +37,17 @@ pub struct RunRow {
     pub merged: bool,
 }
 
+/// Its columns are those of the index `run_listed`, so that no raw text is read: the last of them
+/// has to be word for word what is there.
 pub(crate) const SELECT_RUNS: &str =
     "SELECT id, uid, experiment, title, created_unix_ns, state, note,
     (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
      WHERE slot.run_id = run.id),
     (SELECT count(*) FROM slot WHERE slot.run_id = run.id),
     hostname, merged,
-    CASE WHEN json_valid(raw) THEN EXISTS (
-        SELECT 1 FROM json_each(raw, '$.arguments')
-        WHERE value = '--title' OR value LIKE '--title=%'
-    ) ELSE 0 END FROM run";
+    CASE WHEN json_valid(raw)
+         THEN coalesce((raw -> '$.arguments') GLOB '*[[,]\"--title[=\"]*', 0) ELSE 0 END
+    FROM run";
 
 /// Numbers say the order in which RUNs began here (a clock may be set back), but nothing of those
 /// that were merged.
@@ -54,7 +55,6 @@ const LATEST_FIRST: &str =
     "ORDER BY merged, CASE WHEN merged THEN created_unix_ns END DESC, id DESC";
 
 pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let state: String = row.get(5)?;
     let uid: String = row.get(1)?;
     if let Err(rule) = header_rules::uid(&uid) {
         let error = format!("RUN {}: {rule}", row.get::<_, i64>(0)?);
@@ -66,13 +66,7 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         experiment: row.get(2)?,
         title: row.get(3)?,
         created_unix_ns: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
-        state: match state.as_str() {
-            "done" => RunState::Done,
-            "interrupted" => RunState::Interrupted,
-            "failed" => RunState::Failed,
-            // The schema allows no fifth word.
-            _ => RunState::Running,
-        },
+        state: state(row.get_ref(5)?.as_str()?),
         note: row.get(6)?,
         trials_done: row.get(7)?,
         trials_planned: row.get(8)?,
@@ -80,6 +74,16 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         merged: row.get(10)?,
         has_own_title: row.get(11)?,
     })
+}
+
+fn state(name: &str) -> RunState {
+    match name {
+        "done" => RunState::Done,
+        "interrupted" => RunState::Interrupted,
+        "failed" => RunState::Failed,
+        // The schema allows no fifth word.
+        _ => RunState::Running,
+    }
 }
 
 impl Store {
@@ -103,6 +107,33 @@ impl Store {
             c.query_row(&format!("{SELECT_RUNS} WHERE id = ?"), [run.0], run_row).optional()
         })?;
         found.ok_or_else(|| self.no_such_run(run))
+    }
+
+    /// How far a RUN is.
+    ///
+    /// # Errors
+    /// When there is no such RUN or the database cannot be read.
+    pub fn state(&self, run: RunId) -> Result<RunState, StoreError> {
+        let found = self.sql(|c| {
+            let mut select = c.prepare_cached("SELECT state FROM run WHERE id = ?")?;
+            select.query_row([run.0], |row| Ok(state(row.get_ref(0)?.as_str()?))).optional()
+        })?;
+        found.ok_or_else(|| self.no_such_run(run))
+    }
+
+    /// RUNs that have a workload of this name, with the time at which each began, by their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn runs_with_workload(&self, name: &str) -> Result<Vec<(RunId, u64)>, StoreError> {
+        self.sql(|c| {
+            c.prepare(
+                "SELECT id, created_unix_ns FROM run WHERE id IN
+                 (SELECT run_id FROM workload WHERE name = ?) ORDER BY id",
+            )?
+            .query_map([name], |row| Ok((RunId(row.get(0)?), unsigned(row, 1)?)))?
+            .collect()
+        })
     }
 
     /// The RUN of this id.
@@ -188,10 +219,8 @@ impl Store {
     /// When there is no such RUN or it cannot be read.
     pub fn header(&self, run: RunId) -> Result<RunHeader, StoreError> {
         let found: Option<(String, String)> = self.sql(|c| {
-            c.query_row("SELECT raw, raw_sha256 FROM run WHERE id = ?", [run.0], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()
+            let mut select = c.prepare_cached("SELECT raw, raw_sha256 FROM run WHERE id = ?")?;
+            select.query_row([run.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         })?;
         let (raw, sum) = found.ok_or_else(|| self.no_such_run(run))?;
         let damaged = |what: &str| StoreError::Damaged {
@@ -211,5 +240,53 @@ impl Store {
 
     pub(crate) fn no_such_run(&self, run: RunId) -> StoreError {
         StoreError::NoSuchRun { path: self.path.clone(), selector: run.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(store: &Store, sql: &str) -> String {
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
+        let lines: Vec<String> = store
+            .sql(|c| c.prepare(&sql)?.query_map([], |row| row.get("detail"))?.collect())
+            .unwrap();
+        lines.join("; ")
+    }
+
+    fn new() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("records.db")).unwrap();
+        (dir, store)
+    }
+
+    #[test]
+    fn lists_of_runs_are_read_from_their_index() {
+        let (_dir, store) = new();
+        let latest = format!("SELECT id FROM run {LATEST_FIRST} LIMIT 1");
+        for sql in [format!("{SELECT_RUNS} ORDER BY id"), latest] {
+            let plan = plan(&store, &sql);
+            assert!(plan.contains("INDEX run_listed"), "{plan}");
+        }
+    }
+
+    /// A row that is deleted takes those with it that refer to it: without an index each of them is
+    /// looked for in the whole table.
+    #[test]
+    fn every_foreign_key_is_led_to_by_an_index() {
+        let (_dir, store) = new();
+        let keys = "SELECT one.name, key.\"from\" FROM sqlite_schema AS one
+                    JOIN pragma_foreign_key_list(one.name) AS key WHERE one.type = 'table'";
+        let keys: Vec<(String, String)> = store
+            .sql(|c| {
+                c.prepare(keys)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            })
+            .unwrap();
+        assert!(keys.len() > 15, "{keys:?}");
+        for (table, column) in keys {
+            let plan = plan(&store, &format!("SELECT 1 FROM {table} WHERE {column} = 1"));
+            assert!(plan.contains("SEARCH"), "{table}.{column}: {plan}");
+        }
     }
 }

@@ -50,6 +50,25 @@ impl Store {
     /// # Errors
     /// When the trial has a record already, does not fit the plan, or the write fails.
     pub fn put_record(&self, run: RunId, record: &TrialRecord) -> Result<(), StoreError> {
+        self.put_records(run, std::slice::from_ref(record))
+    }
+
+    /// Stores what several trials left: all of it or nothing, on stable storage when this returns.
+    ///
+    /// # Errors
+    /// As [`Store::put_record`].
+    pub fn put_records(&self, run: RunId, records: &[TrialRecord]) -> Result<(), StoreError> {
+        let transaction = self.begin()?;
+        records.iter().try_for_each(|record| self.insert_record(&transaction, run, record))?;
+        self.commit(transaction)
+    }
+
+    fn insert_record(
+        &self,
+        t: &Transaction<'_>,
+        run: RunId,
+        record: &TrialRecord,
+    ) -> Result<(), StoreError> {
         let planned = self.planned(run, record)?;
         let sequence = record.key.sequence;
         if planned.latest.as_deref().is_some_and(|outcome| outcome != "interrupted") {
@@ -61,7 +80,7 @@ impl Store {
         let series: Vec<Option<Series>> =
             bare.phases.iter_mut().map(|phase| phase.series.take()).collect();
         let raw = serde_json::to_string(&bare).map_err(|error| not_in_plan(error.to_string()))?;
-        let written = self.transaction(|t| {
+        self.sql(|_| {
             let trial = insert_trial(t, planned.slot, planned.attempts + 1, &bare, &raw)?;
             let phases = insert_scores(t, trial, &bare)?;
             for (phase, series) in phases.into_iter().zip(&series) {
@@ -70,14 +89,7 @@ impl Store {
                 }
             }
             Ok(())
-        });
-        match written {
-            // Another process was faster between our look and our write.
-            Err(StoreError::Sqlite { source, .. }) if is_duplicate(&source) => {
-                Err(StoreError::AlreadyRecorded { run, sequence })
-            }
-            other => other,
-        }
+        })
     }
 
     /// Stores a record that was kept outside of the database; whether it was stored now. An attempt
@@ -102,7 +114,7 @@ impl Store {
 
     fn planned(&self, run: RunId, record: &TrialRecord) -> Result<Planned, StoreError> {
         let found = self.sql(|c| {
-            c.query_row(
+            let mut select = c.prepare_cached(
                 "SELECT slot.id, slot.block, slot.position, run.uid, contender.identity,
                  workload.name,
                  (SELECT count(*) FROM trial WHERE slot_id = slot.id),
@@ -111,26 +123,25 @@ impl Store {
                  JOIN contender ON contender.id = slot.contender_id
                  JOIN workload ON workload.id = slot.workload_id
                  WHERE slot.run_id = ? AND slot.sequence = ?",
-                params![run.0, record.key.sequence],
-                |row| {
-                    let key = TrialKey {
-                        sequence: record.key.sequence,
-                        block: row.get(1)?,
-                        position: row.get(2)?,
-                        run: row.get(3)?,
-                        contender: ContenderId(row.get(4)?),
-                        workload: row.get(5)?,
-                    };
-                    let (attempts, latest) = (row.get(6)?, row.get(7)?);
-                    Ok(Planned { slot: row.get(0)?, key, attempts, latest })
-                },
-            )
-            .optional()
+            )?;
+            let planned = |row: &Row<'_>| {
+                let key = TrialKey {
+                    sequence: record.key.sequence,
+                    block: row.get(1)?,
+                    position: row.get(2)?,
+                    run: row.get(3)?,
+                    contender: ContenderId(row.get(4)?),
+                    workload: row.get(5)?,
+                };
+                let (attempts, latest) = (row.get(6)?, row.get(7)?);
+                Ok(Planned { slot: row.get(0)?, key, attempts, latest })
+            };
+            select.query_row(params![run.0, record.key.sequence], planned).optional()
         })?;
         match found {
             Some(planned) => Ok(planned),
             None => {
-                self.run(run)?;
+                self.exists(run)?;
                 let detail = "the plan has no such trial".to_owned();
                 Err(StoreError::NotInPlan { run, sequence: record.key.sequence, detail })
             }
@@ -161,9 +172,9 @@ impl Store {
         run: RunId,
         condition: &str,
     ) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
-        self.run(run)?;
+        self.exists(run)?;
         let rows: Vec<StoredTrial> = self.sql(|c| {
-            c.prepare(&format!(
+            c.prepare_cached(&format!(
                 "SELECT slot.sequence, slot.block, slot.position, run.uid, contender.identity,
                  workload.name, trial.attempt, trial.id, trial.raw, trial.raw_sha256
                  FROM slot JOIN trial ON trial.slot_id = slot.id
@@ -182,9 +193,7 @@ impl Store {
             if sha256(&raw) != sum {
                 return Err(damaged("its text does not fit its SHA-256"));
             }
-            self.known_schema(run, sequence, &raw)?;
-            let mut record: TrialRecord =
-                serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
+            let mut record = self.parsed(run, sequence, &raw)?;
             if record.key != key {
                 let detail = format!("trial {sequence}: its record is of another trial");
                 return Err(StoreError::bad_run(&self.path, run, detail));
@@ -195,20 +204,24 @@ impl Store {
         Ok(records)
     }
 
-    fn known_schema(&self, run: RunId, sequence: u32, raw: &str) -> Result<(), StoreError> {
+    /// The record of this text; where it is of a later schema, that is what is wrong with it.
+    fn parsed(&self, run: RunId, sequence: u32, raw: &str) -> Result<TrialRecord, StoreError> {
         #[derive(serde::Deserialize)]
         struct Head {
             schema: u32,
         }
+        let damaged = |error: serde_json::Error| self.damaged(run, sequence, &error.to_string());
+        let parsed = serde_json::from_str::<TrialRecord>(raw);
+        let found = match &parsed {
+            Ok(record) => record.schema,
+            Err(_) => serde_json::from_str::<Head>(raw).map_err(damaged)?.schema,
+        };
         let known = fsarena_model::RECORD_SCHEMA;
-        match serde_json::from_str::<Head>(raw) {
-            Ok(Head { schema: found }) if found > known => {
-                let path = self.path.clone();
-                Err(StoreError::NewerRecord { path, run, sequence, found, known })
-            }
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.damaged(run, sequence, &error.to_string())),
+        if found > known {
+            let path = self.path.clone();
+            return Err(StoreError::NewerRecord { path, run, sequence, found, known });
         }
+        parsed.map_err(damaged)
     }
 
     fn put_series_back(
@@ -273,21 +286,21 @@ fn insert_trial(
         Outcome::Failed { .. } => "failed",
         Outcome::Interrupted => "interrupted",
     };
-    t.execute(
+    t.prepare_cached(
         "INSERT INTO trial (slot_id, attempt, outcome, time_base, started_unix_ns, elapsed_ns,
          bad_files, raw, raw_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        params![
-            slot,
-            attempt,
-            outcome,
-            record.time_base.name(),
-            int(record.started_unix_ns),
-            int(record.elapsed_ns),
-            int_if(record.verify.as_ref().map(|verify| verify.bad_files)),
-            raw,
-            sha256(raw),
-        ],
-    )?;
+    )?
+    .execute(params![
+        slot,
+        attempt,
+        outcome,
+        record.time_base.name(),
+        int(record.started_unix_ns),
+        int(record.elapsed_ns),
+        int_if(record.verify.as_ref().map(|verify| verify.bad_files)),
+        raw,
+        sha256(raw),
+    ])?;
     Ok(t.last_insert_rowid())
 }
 
@@ -306,10 +319,6 @@ fn insert_series(t: &Transaction<'_>, phase: i64, series: &Series) -> rusqlite::
         insert.execute(params![phase, metric, json(readings)])?;
     }
     Ok(())
-}
-
-fn is_duplicate(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
 fn fits(planned: &Planned, record: &TrialRecord) -> Result<(), String> {

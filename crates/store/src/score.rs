@@ -79,7 +79,7 @@ impl Store {
         let mut scores = self.sql(|c| latest_trials(c, run))?;
         self.sql(|c| {
             let sql = format!("SELECT {COLUMNS} FROM score WHERE trial_id = ? ORDER BY position");
-            let mut select = c.prepare(&sql)?;
+            let mut select = c.prepare_cached(&sql)?;
             for (trial, score) in &mut scores {
                 let mut rows = select.query([*trial])?;
                 while let Some(row) = rows.next()? {
@@ -94,7 +94,7 @@ impl Store {
 
 /// The latest attempt at each slot, by its number, without its phases.
 fn latest_trials(c: &Connection, run: RunId) -> rusqlite::Result<Vec<(i64, TrialScore)>> {
-    let mut select = c.prepare(
+    let mut select = c.prepare_cached(
         "SELECT slot.sequence, trial.id, trial.outcome, trial.started_unix_ns, trial.elapsed_ns,
          trial.bad_files, trial.time_base FROM slot JOIN trial INDEXED BY trial_for_scores
          ON trial.slot_id = slot.id WHERE slot.run_id = ? ORDER BY slot.sequence, trial.attempt",

@@ -46,7 +46,7 @@ impl Store {
     /// # Errors
     /// When there is no such RUN or the write fails.
     pub fn put_session(&self, run: RunId, session: &RunSession) -> Result<(), StoreError> {
-        self.run(run)?;
+        self.exists(run)?;
         self.transaction(|t| {
             t.execute(
                 "INSERT INTO session (run_id, number, started_unix_ns, boot_id, first_sequence)
@@ -68,9 +68,9 @@ impl Store {
     /// # Errors
     /// When there is no such RUN or the database cannot be read.
     pub fn sessions(&self, run: RunId) -> Result<Vec<RunSession>, StoreError> {
-        self.run(run)?;
+        self.exists(run)?;
         self.sql(|c| {
-            c.prepare(
+            c.prepare_cached(
                 "SELECT started_unix_ns, boot_id, first_sequence FROM session WHERE run_id = ?
                  ORDER BY number",
             )?

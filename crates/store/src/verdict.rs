@@ -6,7 +6,7 @@
 use crate::columns::{int, unsigned};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Stop, StopWhy, Verdict, VerdictPlan};
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use std::collections::BTreeSet;
 
 /// Questions in the order of the plan; `workloads` are the numbers of its workloads.
@@ -67,7 +67,8 @@ impl Store {
         let _snapshot = self.read_transaction()?;
         self.exists(run)?;
         let mut looks: Vec<(i64, InterimAnalysis)> = self.sql(|c| {
-            c.prepare("SELECT id, blocks, at_unix_ns FROM look WHERE run_id = ? ORDER BY number")?
+            let sql = "SELECT id, blocks, at_unix_ns FROM look WHERE run_id = ? ORDER BY number";
+            c.prepare_cached(sql)?
                 .query_map([run.0], |row| {
                     let at_unix_ns = unsigned(row, 2)?;
                     let look =
@@ -77,7 +78,7 @@ impl Store {
                 .collect()
         })?;
         self.sql(|c| {
-            let mut select = c.prepare(
+            let mut select = c.prepare_cached(
                 "SELECT question.position, a.position, b.position, decision.verdict FROM decision
                  JOIN question ON question.id = decision.question_id
                  JOIN contender AS a ON a.id = decision.a_id
@@ -85,7 +86,7 @@ impl Store {
                  WHERE decision.look_id = ? ORDER BY decision.position",
             )?;
             for (id, look) in &mut looks {
-                let index = |row: &rusqlite::Row<'_>, at| row.get::<_, u32>(at).map(|n| n as usize);
+                let index = |row: &Row<'_>, at| row.get::<_, u32>(at).map(|n| n as usize);
                 let decided = select.query_map([*id], |row| {
                     Ok(DecidedPair {
                         question: index(row, 0)?,
@@ -128,20 +129,19 @@ impl Store {
     pub fn stop(&self, run: RunId) -> Result<Option<Stop>, StoreError> {
         self.exists(run)?;
         self.sql(|c| {
-            c.query_row(
+            let mut select = c.prepare_cached(
                 "SELECT stop_blocks, stop_why FROM run WHERE id = ? AND stop_why IS NOT NULL",
-                [run.0],
-                |row| {
-                    let why = match row.get_ref(1)?.as_str()? {
-                        "decided" => StopWhy::Decided,
-                        "budget" => StopWhy::Budget,
-                        // The schema allows no fourth word.
-                        _ => StopWhy::Cap,
-                    };
-                    Ok(Stop { blocks: row.get(0)?, why })
-                },
-            )
-            .optional()
+            )?;
+            let stop = |row: &Row<'_>| {
+                let why = match row.get_ref(1)?.as_str()? {
+                    "decided" => StopWhy::Decided,
+                    "budget" => StopWhy::Budget,
+                    // The schema allows no fourth word.
+                    _ => StopWhy::Cap,
+                };
+                Ok(Stop { blocks: row.get(0)?, why })
+            };
+            select.query_row([run.0], stop).optional()
         })
     }
 

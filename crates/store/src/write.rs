@@ -11,6 +11,9 @@ use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
+/// A file of which this part is free is made smaller.
+const SHRINK_FROM: i64 = 4;
+
 impl Store {
     /// Stores a plan as a RUN in state `running`, owned by this process.
     ///
@@ -74,6 +77,8 @@ impl Store {
             let sql = "SELECT state = 'running', owner_pid FROM run WHERE id = ?";
             t.query_row(sql, [run.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()
         };
+        // What was deleted stays in no free page of the file.
+        self.sql(|c| c.pragma_update(None, "secure_delete", true))?;
         let refused = self.transaction(|t| {
             for &run in runs {
                 match running(t, run)? {
@@ -90,11 +95,17 @@ impl Store {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Gives what was deleted back to the file system.
+    /// Gives what was deleted back to the file system where that is a quarter of the file: the file
+    /// is written anew. Less is used again by the next records.
     ///
     /// # Errors
     /// When the write fails, or there is no room for a second copy of the database.
     pub fn shrink(&self) -> Result<(), StoreError> {
+        let pages = |pragma| self.sql(|c| c.pragma_query_value(None, pragma, |row| row.get(0)));
+        let (free, all): (i64, i64) = (pages("freelist_count")?, pages("page_count")?);
+        if free < all / SHRINK_FROM {
+            return Ok(());
+        }
         self.sql_on_all(|c| c.execute_batch("VACUUM"))
     }
 

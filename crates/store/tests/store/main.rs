@@ -11,6 +11,7 @@ mod foreign;
 mod merge;
 mod roundtrip;
 mod scores;
+mod upgrade;
 mod verdicts;
 
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Rule, Verdict};

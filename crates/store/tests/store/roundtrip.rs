@@ -209,6 +209,52 @@ fn runs_are_deleted_whole_and_never_while_they_run() {
     assert_eq!(store.create_run(&header, &owner()).unwrap(), RunId(3), "no number comes twice");
 }
 
+/// What is left of a RUN is used again, and can be read nowhere.
+#[test]
+fn a_file_shrinks_where_a_quarter_of_it_is_free() {
+    let (_dir, store) = new();
+    let mut header = header();
+    let mut runs = Vec::new();
+    for number in 0..20 {
+        header.uid = format!("{number:016x}");
+        let run = store.create_run(&header, &owner()).unwrap();
+        let mut record = records::record(&header, 0);
+        record.notices = odd(&header, 0).notices;
+        record.notices[0].text = format!("only RUN {number} says this. ").repeat(1000);
+        store.put_record(run, &record).unwrap();
+        store.set_state(run, RunState::Done, None).unwrap();
+        runs.push(run);
+    }
+    let bytes = || std::fs::read(store.path()).unwrap();
+    let says = |text: &str| bytes().windows(text.len()).any(|part| part == text.as_bytes());
+    let before = bytes().len();
+    assert!(says("only RUN 7 says this."));
+    store.delete_runs(&runs[7..8]).unwrap();
+    store.shrink().unwrap();
+    assert_eq!(bytes().len(), before);
+    assert!(!says("only RUN 7 says this."));
+    store.delete_runs(&runs[10..]).unwrap();
+    store.shrink().unwrap();
+    assert!(bytes().len() < before * 3 / 4, "{} of {before}", bytes().len());
+    assert_eq!(store.runs().unwrap().len(), 9);
+}
+
+#[test]
+fn of_several_records_all_are_stored_or_none() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let mut all: Vec<TrialRecord> = (0..3).map(|at| records::record(&header, at)).collect();
+    all[2].key.sequence = 999;
+    let refused = store.put_records(run, &all).unwrap_err();
+    assert!(matches!(refused, StoreError::NotInPlan { sequence: 999, .. }), "{refused}");
+    assert_eq!(store.records(run).unwrap(), []);
+    store.put_records(run, &all[..2]).unwrap();
+    assert_eq!(store.records(run).unwrap(), all[..2]);
+    let refused = store.put_records(run, &all[1..2]).unwrap_err();
+    assert!(matches!(refused, StoreError::AlreadyRecorded { sequence: 1, .. }), "{refused}");
+}
+
 #[test]
 fn costs_are_medians_of_complete_phases() {
     let (_dir, store) = new();
