@@ -16,6 +16,7 @@ mod fleet;
 mod floor;
 mod guests;
 mod image;
+mod load;
 mod null;
 mod options;
 mod pairs;
@@ -50,6 +51,7 @@ const SECTIONS: &[Section] = &[
     fleet::SECTION,
     cost::SECTION,
     rendezvous::SECTION,
+    load::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, …).

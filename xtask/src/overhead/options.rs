@@ -21,7 +21,7 @@ pub(super) const NAMES: [&str; 10] = [
 ];
 
 /// Those that run only where they are named.
-const NAMED_ONLY: [&str; 2] = ["cost", "rendezvous"];
+const NAMED_ONLY: [&str; 3] = ["cost", "rendezvous", "load"];
 
 const SECTIONS_HELP: &str = "\
 Sections:
@@ -41,6 +41,8 @@ Sections:
             experiments took (root; an hour)
   rendezvous  only where it is named: strangers at the port of a RUN with ranks, a thousand a second
             for --attack-s each from one and from many addresses
+  load      only where it is named: commands on made databases of 16,000 and 200,000 trials, and the
+            migration of one (4 GiB on tmpfs; some minutes)
 
 Exit code: not 0 when a figure is missed; a section that cannot run here says `not run: reason`";
 
@@ -230,6 +232,8 @@ mod tests {
         assert!(!judged(&["cost", "--repeat", "2"]).contains(&"cost"));
         assert_eq!(judged(&["rendezvous"])[NAMES.len()..], ["rendezvous"]);
         assert!(!judged(&["rendezvous", "--attack-s", "60"]).contains(&"rendezvous"));
+        assert_eq!(judged(&["load"])[NAMES.len()..], ["load"]);
+        assert!(!judged(&["load", "--smoke"]).contains(&"load"));
     }
 
     #[test]
