@@ -475,6 +475,11 @@ impl<'p> Judge<'p> {
         self.counts.get(block as usize).copied().unwrap_or(false)
     }
 
+    /// Of each block that has ended, whether it counts.
+    pub(crate) fn into_counts(self) -> Vec<bool> {
+        self.counts
+    }
+
     /// The first look after at least so many blocks, where one is planned.
     pub(super) fn look_from(&self, blocks: u64) -> Option<u64> {
         let before = u32::try_from(blocks.checked_sub(1)?).ok()?;

@@ -26,6 +26,7 @@ pub fn run(args: &HistoryArgs, db: Option<&Path>) -> Result<ExitCode> {
         output_file::check_writable(path)?;
     }
     let store = open::existing(db)?;
+    let _snapshot = store.snapshot()?;
     let workload = args.what.split(':').next().unwrap_or_default();
     let headers = headers(&store, workload, since_unix_ns)?;
     let all: Vec<&RunHeader> = headers.iter().map(|(_, header)| header).collect();
@@ -75,18 +76,12 @@ fn headers(
     workload: &str,
     since_unix_ns: Option<u64>,
 ) -> Result<Vec<(RunId, RunHeader)>> {
-    let (mut found, mut names, mut earlier) = (Vec::new(), BTreeSet::new(), 0);
-    for row in store.runs()? {
-        let header = store.header(row.id)?;
-        if header.plan.is_watched() {
-            continue;
-        }
-        let has_it = header.plan.workloads.iter().any(|own| own.name == workload);
-        names.extend(header.plan.workloads.iter().map(|own| own.name.clone()));
-        if has_it && since_unix_ns.is_some_and(|since| row.created_unix_ns < since) {
-            earlier += 1;
-        } else if has_it {
-            found.push((row.id, header));
+    let (mut found, mut earlier) = (Vec::new(), Vec::new());
+    for (run, created_unix_ns) in store.runs_with_workload(workload)? {
+        if since_unix_ns.is_some_and(|since| created_unix_ns < since) {
+            earlier.push(run);
+        } else if let Some(header) = measured(store, run)? {
+            found.push((run, header));
         }
     }
     found.sort_by_key(|(_, header)| header.created_unix_ns);
@@ -94,8 +89,17 @@ fn headers(
         return Ok(found);
     }
     let path = store.path().display();
-    if earlier > 0 {
-        refuse!("--since: all RUNs of {path} that have the workload {workload} began before it");
+    for run in earlier {
+        if measured(store, run)?.is_some() {
+            refuse!(
+                "--since: all RUNs of {path} that have the workload {workload} began before it"
+            );
+        }
+    }
+    let mut names = BTreeSet::new();
+    for row in store.runs()? {
+        let workloads = measured(store, row.id)?.map(|header| header.plan.workloads);
+        names.extend(workloads.into_iter().flatten().map(|own| own.name));
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let remedy = match fsarena_plan::nearest(workload, &names) {
@@ -104,6 +108,17 @@ fn headers(
         None => format!("there are {}", names.join(", ")),
     };
     refuse!("{path}: no RUN has the workload {workload}; {remedy}")
+}
+
+/// The header of a RUN that was measured, and not watched, without the texts that say how: of many
+/// RUNs they would take most of the memory.
+fn measured(store: &Store, run: RunId) -> Result<Option<RunHeader>> {
+    let header = store.header(run)?;
+    if header.plan.is_watched() {
+        return Ok(None);
+    }
+    let experiment_toml = String::new();
+    Ok(Some(RunHeader { experiment_toml, arguments: Vec::new(), findings: Vec::new(), ..header }))
 }
 
 /// What is shown: questions as the latest RUN that has the workload would ask them.

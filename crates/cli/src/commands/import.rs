@@ -90,9 +90,7 @@ fn stored(store: &Store, imported: &Imported) -> Result<RunId> {
     let Imported { header, records } = imported;
     let run = store.create_run(header, &fsarena_runner::this_process())?;
     let whole = || -> Result<()> {
-        for record in records {
-            store.put_record(run, record)?;
-        }
+        store.put_records(run, records)?;
         let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
         let stop = Stop { blocks: header.plan.blocks, why: StopWhy::Cap };
         if let Some(judge) = Judge::replay(&header.plan, &scores, Some(stop), &[]) {

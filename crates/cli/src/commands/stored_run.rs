@@ -51,7 +51,7 @@ impl StoredRun {
 
 /// What has to be known of a RUN before its figures are read.
 pub fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
-    let state = store.run(run)?.state;
+    let state = store.state(run)?;
     if state != RunState::Done {
         say!("RUN {run} is {}: its figures cover the blocks so far", state.name());
     }

@@ -44,6 +44,7 @@ mod loop_frozen;
 mod loop_io_errors;
 mod loop_levels;
 mod loop_measuring;
+mod loop_old_database;
 mod loop_parameters;
 mod loop_programs;
 mod loop_programs_articles;

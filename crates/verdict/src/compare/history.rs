@@ -6,7 +6,7 @@
 //! [`LEAST_UNITS`] of them on each side; how it is told from chance is in
 //! `fsarena_stats::change_point`, and all cuts of all series that are shown are one family.
 
-use super::run::{RunOf, hardware_of};
+use super::run::{CountedBlocks, RunOf, hardware_of};
 use super::series::{Piece, Series, series};
 use super::{ALPHA, CompareError, ExcludedRun, LEAST_UNITS, QuestionName, Unit};
 use fsarena_model::contender::{DeviceLevel, kernel_release};
@@ -197,11 +197,15 @@ pub fn history(runs: &[RunOf<'_>], ask: &HistoryAsk) -> Result<History, CompareE
     let mut runs = runs.to_vec();
     runs.sort_by_key(|run| run.header.created_unix_ns);
     let labels = labels(&runs, ask)?;
+    let counted: Vec<CountedBlocks> = runs.iter().map(RunOf::counted_blocks).collect();
     let mut found: Vec<Found<'_>> = Vec::new();
     for question in &ask.questions {
+        let of_runs = runs.iter().zip(&counted);
+        let values: Vec<_> =
+            of_runs.map(|(run, counted)| run.points_in(question, counted)).collect();
         let mut of_question = (Vec::new(), Vec::new());
         for label in &labels {
-            let (own, excluded) = series(&runs, question, label);
+            let (own, excluded) = series(&runs, &values, question, label);
             of_question.0.extend(own.into_iter().map(|one| (label, one)));
             of_question.1.extend(excluded);
         }
@@ -280,7 +284,10 @@ fn prepare(
     for (at, piece) in pieces.iter().enumerate() {
         groups.entry(group(runs, by, label, piece)).or_default().push(at);
     }
-    let group_of = |piece: usize| groups.values().position(|all| all.contains(&piece));
+    let mut group_of = vec![0; pieces.len()];
+    for (number, own) in groups.values().enumerate() {
+        own.iter().for_each(|piece| group_of[*piece] = number);
+    }
     let kind = kind(pieces);
     let mut units: IndexMap<(usize, &str), Vec<usize>> = IndexMap::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -288,25 +295,28 @@ fn prepare(
     }
     let mut of_units: Vec<(BTreeSet<usize>, &Vec<usize>)> = units
         .values()
-        .map(|own| (own.iter().filter_map(|piece| group_of(*piece)).collect(), own))
+        .map(|own| (own.iter().map(|piece| group_of[*piece]).collect(), own))
         .collect();
     of_units.sort_by_key(|(groups, own)| (groups.first().copied(), own[0]));
-    let is_border = |at: &usize| {
+    let mut last = None;
+    let mut positions = Vec::new();
+    for (at, (groups, _)) in of_units.iter().enumerate() {
         // A unit with several groups may reach beyond those that follow it.
-        let last = of_units[..*at].iter().filter_map(|unit| unit.0.last()).max();
-        last < of_units[*at].0.first()
-    };
-    let positions = (1..of_units.len()).filter(is_border).collect();
+        if at > 0 && last < groups.first() {
+            positions.push(at);
+        }
+        last = last.max(groups.last());
+    }
     let logs = of_units.iter().map(|(_, own)| averaged(pieces, own).point).collect();
     let names = names(runs, (by, boots), &groups, pieces);
-    let points = groups.values().zip(names).map(|(own, name)| {
-        let of_point: Vec<Vec<usize>> = units
-            .values()
-            .map(|unit| unit.iter().copied().filter(|piece| own.contains(piece)).collect())
-            .filter(|unit: &Vec<usize>| !unit.is_empty())
-            .collect();
-        point(runs, by, label, pieces, (name, &of_point))
-    });
+    let mut of_points = vec![Vec::new(); groups.len()];
+    for unit in units.values() {
+        let mut parts: IndexMap<usize, Vec<usize>> = IndexMap::new();
+        unit.iter().for_each(|piece| parts.entry(group_of[*piece]).or_default().push(*piece));
+        parts.into_iter().for_each(|(group, part)| of_points[group].push(part));
+    }
+    let points = of_points.iter().zip(names);
+    let points = points.map(|(units, name)| point(runs, by, label, pieces, (name, units)));
     Prepared {
         contender: label.to_owned(),
         machine: hardware_of(&runs[pieces[0].run].header.host),

@@ -77,6 +77,19 @@ pub struct UnitRow {
     pub runs: Vec<String>,
 }
 
+/// The values of a question, by boot.
+pub(super) type Values = Vec<(String, Points)>;
+
+/// The blocks of a RUN that count: all where it asked nothing.
+pub(super) struct CountedBlocks(Option<Vec<bool>>);
+
+impl CountedBlocks {
+    fn has(&self, block: u32) -> bool {
+        let counts = |all: &Vec<bool>| all.get(block as usize).copied().unwrap_or(false);
+        self.0.as_ref().is_none_or(counts)
+    }
+}
+
 impl RunOf<'_> {
     /// Boot of a trial: that of the piece of the RUN that it was done in.
     fn boot(&self, sequence: u32) -> &str {
@@ -168,19 +181,29 @@ impl RunOf<'_> {
 
     /// The values of a question in the blocks that count, by boot, in the order of the trials;
     /// `None` where the RUN has no such phase.
-    pub(super) fn points(&self, name: &QuestionName) -> Option<Vec<(String, Points)>> {
+    pub(super) fn points(&self, name: &QuestionName) -> Option<Values> {
+        self.question(name)?;
+        self.points_in(name, &self.counted_blocks())
+    }
+
+    /// The blocks that count.
+    pub(super) fn counted_blocks(&self) -> CountedBlocks {
+        let judge = Judge::replay(&self.header.plan, self.scores, self.stop, self.looks);
+        CountedBlocks(judge.map(Judge::into_counts))
+    }
+
+    /// As [`RunOf::points`], where the blocks that count are known.
+    pub(super) fn points_in(&self, name: &QuestionName, counted: &CountedBlocks) -> Option<Values> {
         let plan = &self.header.plan;
         let question = self.question(name)?;
         let workload = question.workload;
-        let judge = Judge::replay(plan, self.scores, self.stop, self.looks);
-        let counts = |block| judge.as_ref().is_none_or(|judge| judge.is_counted(block));
         let mut scores: Vec<&TrialScore> =
             self.scores.iter().filter(|score| !score.is_interrupted).collect();
         scores.sort_by_key(|score| score.sequence);
         let mut all: IndexMap<&str, Points> = IndexMap::new();
         for score in scores {
             let Some(slot) = plan.schedule.get(score.sequence as usize) else { continue };
-            if slot.workload != workload || !counts(slot.block) {
+            if slot.workload != workload || !counted.has(slot.block) {
                 continue;
             }
             let boot = self.boot(score.sequence);
@@ -211,8 +234,9 @@ pub(super) fn each_once(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
     if runs.is_empty() {
         return Err(CompareError::Nothing);
     }
-    for (at, run) in runs.iter().enumerate() {
-        if runs[..at].iter().any(|known| known.header.uid == run.header.uid) {
+    let mut uids = BTreeSet::new();
+    for run in runs {
+        if !uids.insert(&run.header.uid) {
             return Err(CompareError::Twice { run: run.name.clone() });
         }
     }
@@ -423,6 +447,9 @@ pub(super) fn names_of_workloads(questions: &[QuestionName]) -> Vec<&str> {
 
 /// What differs between two combinations of levels.
 pub(super) fn levels_differ(one: &Levels, other: &Levels) -> Vec<String> {
+    if one == other {
+        return Vec::new();
+    }
     let mut what = Vec::new();
     let mut add = |title: &str, one: String, other: String| {
         if one != other {

@@ -3,7 +3,7 @@
 //! besides that one device, one time base, one state of the cache and of memory.
 
 use super::QuestionName;
-use super::run::{RunOf, is_known, levels_differ, machines_differ, work_differs};
+use super::run::{RunOf, Values, is_known, levels_differ, machines_differ, work_differs};
 use crate::points::Class;
 use fsarena_model::contender::{DeviceLevel, Levels};
 use fsarena_model::record::TimeBase;
@@ -42,21 +42,23 @@ pub struct ExcludedRun {
 }
 
 /// The series of a contender, that of most RUNs first, and the RUNs that are in none: without a
-/// figure, of a machine that is not known, or comparable with no other.
+/// figure, of a machine that is not known, or comparable with no other. `values` are those of each
+/// RUN, where it has the phase.
 pub(super) fn series(
     runs: &[RunOf<'_>],
+    values: &[Option<Values>],
     question: &QuestionName,
     label: &str,
 ) -> (Vec<Series>, Vec<ExcludedRun>) {
     let mut excluded = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();
-    for (number, run) in runs.iter().enumerate() {
+    for (number, (run, values)) in runs.iter().zip(values).enumerate() {
         if run.contender(label).is_none() {
             continue;
         }
-        match of_run(number, run, question, label) {
+        match of_run((number, run), values.as_ref(), question, label) {
             Ok(own) => pieces.extend(own),
-            Err(why) => excluded.push(excluded_run(run, label, why)),
+            Err(why) => excluded.push((number, excluded_run(run, label, why))),
         }
     }
     pieces.sort_by_key(|piece| piece.started_unix_ns);
@@ -82,13 +84,14 @@ pub(super) fn series(
     for one in all {
         match &one.apart {
             Some(why) if one.runs().len() == 1 => {
-                excluded.push(excluded_run(&runs[one.pieces[0].run], label, why.clone()));
+                let number = one.pieces[0].run;
+                excluded.push((number, excluded_run(&runs[number], label, why.clone())));
             }
             _ => kept.push(one),
         }
     }
-    excluded.sort_by_key(|one| runs.iter().position(|run| run.name == one.run));
-    (kept, excluded)
+    excluded.sort_by_key(|(number, _)| *number);
+    (kept, excluded.into_iter().map(|(_, one)| one).collect())
 }
 
 fn excluded_run(run: &RunOf<'_>, label: &str, why: String) -> ExcludedRun {
@@ -107,8 +110,8 @@ impl Series {
 
 /// The pieces of a RUN, or why it has none.
 fn of_run(
-    number: usize,
-    run: &RunOf<'_>,
+    (number, run): (usize, &RunOf<'_>),
+    values: Option<&Values>,
     question: &QuestionName,
     label: &str,
 ) -> Result<Vec<Piece>, String> {
@@ -116,9 +119,9 @@ fn of_run(
         return Err("its machine is not known, as that of any imported RUN".to_owned());
     }
     let none = || format!("it has no {}:{}", question.workload, question.phase);
-    let by_boot = run.points(question).ok_or_else(none)?;
+    let by_boot = values.ok_or_else(none)?;
     let contender = run.contender(label).unwrap_or_default();
-    if let Some(why) = RunOf::why_without(&by_boot, contender) {
+    if let Some(why) = RunOf::why_without(by_boot, contender) {
         return Err(why);
     }
     let mut pieces = Vec::new();
@@ -127,7 +130,7 @@ fn of_run(
         for point in points.of_contender(contender) {
             by_class.entry(point.class).or_default().push(point.value.ln());
         }
-        let started_unix_ns = run.started_unix_ns(&boot);
+        let started_unix_ns = run.started_unix_ns(boot);
         let piece =
             |(class, logs)| Piece { run: number, boot: boot.clone(), class, logs, started_unix_ns };
         pieces.extend(by_class.into_iter().map(piece));
@@ -154,8 +157,8 @@ fn differs(
         let shown: Vec<&str> = shown.collect();
         return Some(format!("another machine than RUN {than}: {}", shown.join(", ")));
     }
-    let work = |run: &RunOf<'_>| run.workload(&question.workload).cloned();
-    if let Some(what) = work(first).zip(work(second)).and_then(|(a, b)| work_differs(&a, &b)) {
+    let work = first.workload(&question.workload).zip(second.workload(&question.workload));
+    if let Some(what) = work.and_then(|(a, b)| work_differs(a, b)) {
         return Some(format!("another {} than in RUN {than}: {what}", question.workload));
     }
     if let Some((a, b)) = first.levels(label).zip(second.levels(label)) {

@@ -59,7 +59,7 @@ fn copy_run(store: &Store, run: RunId, names: Identity, to: &Path) -> Result<(St
     let nobody = Owner { pid: 0, start_ticks: 0, boot_id: String::new() };
     let own = copy.create_run(&header, &nobody)?;
     sessions.iter().try_for_each(|session| copy.put_session(own, session))?;
-    records.iter().try_for_each(|record| copy.put_record(own, record))?;
+    copy.put_records(own, &records)?;
     crash_runs.iter().try_for_each(|crash_run| copy.put_crash_run(own, crash_run))?;
     store.looks(run)?.iter().try_for_each(|look| copy.put_look(own, look))?;
     if let Some(stop) = store.stop(run)? {
