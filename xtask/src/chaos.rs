@@ -1,10 +1,11 @@
-//! `cargo xtask chaos`: RUNs that are killed, starved and cut off, and what must hold afterwards.
+//! `cargo xtask chaos`: RUNs and other commands that are killed, starved and cut off, and what must
+//! hold afterwards.
 //!
 //! A campaign is a row of cases. The number of a case says all that is done in it; a failure prints
 //! the number, and `--seed` repeats that case. After each: nothing is left on the machine, the
-//! database is whole, no record is missing that was said to be stored, the end was a documented
-//! one, and a RUN that was interrupted can be resumed to its end. Nothing of the user's is touched:
-//! every case has a directory, a database and images of its own.
+//! database is whole, no record is missing that was said to be stored, no file is half, the end was
+//! a documented one, and what was interrupted can be done to its end. Nothing of the user's is
+//! touched: every case has a directory, a database and images of its own.
 
 mod carry_out;
 mod case;
@@ -15,12 +16,14 @@ mod kinds;
 mod live;
 mod moment;
 mod ranks;
+mod shape;
 mod small;
+mod stage;
+mod subject;
 mod table;
 mod targets;
 mod terminal;
 mod victim;
-mod work;
 
 use anyhow::Result;
 use carry_out::{Ground, carry_out, ground_dir};
@@ -28,17 +31,20 @@ use case::Case;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use draw::{Draw, numbers};
-use kind::Here;
+use kind::{Here, Kind};
 use kinds::KINDS;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
+use subject::Target;
 use table::CampaignTable;
+use targets::TARGETS;
 
 /// A kind that cannot be drawn in so many cases cannot be had here.
-const DRAWS_MAX: usize = 400;
+const DRAWS_MAX: usize = 2000;
 
 #[derive(Args, Debug)]
 #[command(after_help = kinds_help())]
@@ -56,6 +62,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "KIND,…", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(KINDS.iter().map(|kind| kind.name)))]
     only: Vec<String>,
+    /// Only cases on these targets.
+    #[arg(long, value_name = "TARGET,…", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(TARGETS.iter().map(|target| target.name())))]
+    target: Vec<String>,
     /// Say the cases and do not run them.
     #[arg(long)]
     dry_run: bool,
@@ -70,10 +80,26 @@ pub(crate) struct Options {
 fn kinds_help() -> String {
     let lines = KINDS.iter().map(|kind| format!("  {:9} {}\n", kind.name, kind.help));
     let lines: String = lines.collect();
+    let unfit = KINDS.iter().flat_map(unfit);
+    let unfit: String = unfit.map(|line| format!("  {line}\n")).collect();
     format!(
-        "Kinds:\n{lines}\nExit code: 1 when a case failed. Its directory stays in target/chaos, and \
-         --seed repeats it."
+        "Kinds:\n{lines}\nNot done:\n{unfit}\nExit code: 1 when a case failed. Its directory \
+         stays in target/chaos, and --seed repeats it."
     )
+}
+
+/// Lines that say on which targets it is not done, by their reasons.
+fn unfit(kind: &Kind) -> Vec<String> {
+    let mut targets: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for target in TARGETS {
+        if let Some(reason) = (kind.unfit)(target.nature()) {
+            targets.entry(reason).or_default().push(target.name());
+        }
+    }
+    let lines = targets.into_iter();
+    lines
+        .map(|(reason, names)| format!("{} on {}: {reason}", kind.name, names.join(", ")))
+        .collect()
 }
 
 fn minutes(text: &str) -> Result<f64, String> {
@@ -112,7 +138,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         ground,
         table: CampaignTable::default(),
         began: Instant::now(),
-        order: Order::new(campaign, &options.only),
+        order: Order::new(campaign, &options.only, &options.target),
     };
     let done = campaign.all(limit);
     print!("{}", campaign.table.closing(campaign.began.elapsed()));
@@ -192,15 +218,23 @@ struct Order {
     numbers: Box<dyn Iterator<Item = u64>>,
     /// Kinds of all rounds, one after the other.
     wanted: Vec<&'static str>,
+    targets: Vec<&'static str>,
     round: u64,
 }
 
 impl Order {
-    fn new(campaign: u64, only: &[String]) -> Self {
-        let is_wanted = |name: &str| only.is_empty() || only.iter().any(|one| one == name);
-        let wanted = KINDS.iter().filter(|kind| is_wanted(kind.name));
-        let wanted = wanted.flat_map(|kind| std::iter::repeat_n(kind.name, kind.weight));
-        Self { campaign, numbers: Box::new(numbers(campaign)), wanted: wanted.collect(), round: 0 }
+    /// Of these kinds and targets; empty for all.
+    fn new(campaign: u64, only: &[String], targets: &[String]) -> Self {
+        let is_among =
+            |all: &[String], name: &str| all.is_empty() || all.iter().any(|it| it == name);
+        let targets: Vec<&'static dyn Target> =
+            TARGETS.iter().copied().filter(|target| is_among(targets, target.name())).collect();
+        let suits =
+            |kind: &&Kind| targets.iter().any(|target| (kind.unfit)(target.nature()).is_none());
+        let wanted = KINDS.iter().filter(|kind| is_among(only, kind.name)).filter(suits);
+        let wanted = wanted.flat_map(|kind| std::iter::repeat_n(kind.name, kind.weight)).collect();
+        let targets = targets.iter().map(|target| target.name()).collect();
+        Self { campaign, numbers: Box::new(numbers(campaign)), wanted, targets, round: 0 }
     }
 
     /// The next case that can be run here; what cannot goes to the table. `None` where nothing can.
@@ -212,7 +246,9 @@ impl Order {
             let kind = order[usize::try_from(self.round % length).ok()?];
             self.round += 1;
             let numbers = self.numbers.by_ref().take(DRAWS_MAX).map(Case::new);
-            for case in numbers.filter(|case| case.kind.name == kind) {
+            let is_wanted =
+                |case: &Case| case.kind.name == kind && self.targets.contains(&case.target.name());
+            for case in numbers.filter(is_wanted) {
                 match case.why_not(here) {
                     Some((what, why)) => table.not_run(what, why),
                     None => return Some(case),
@@ -229,7 +265,7 @@ mod tests {
 
     #[test]
     fn kinds_come_in_rounds_by_their_weights() {
-        let mut order = Order::new(1, &[]);
+        let mut order = Order::new(1, &[], &[]);
         let whole: usize = KINDS.iter().map(|kind| kind.weight).sum();
         assert_eq!(order.wanted.len(), whole);
         let mut table = CampaignTable::default();
@@ -246,12 +282,23 @@ mod tests {
 
     #[test]
     fn only_what_was_asked_for_comes() {
-        let mut order = Order::new(1, &["freeze".to_owned()]);
-        let mut table = CampaignTable::default();
-        let first = order.next(&Here::default(), &mut table).unwrap();
-        assert_eq!(first.kind.name, "freeze");
-        let mut same = Order::new(1, &["freeze".to_owned()]);
-        assert_eq!(same.next(&Here::default(), &mut table).unwrap().number, first.number);
+        let first = |targets: &[String]| {
+            let mut order = Order::new(1, &["freeze".to_owned()], targets);
+            order.next(&Here::default(), &mut CampaignTable::default())
+        };
+        let case = first(&[]).unwrap();
+        assert_eq!(case.kind.name, "freeze");
+        assert_eq!(first(&[]).unwrap().number, case.number);
+        assert_eq!(first(&["bundle".to_owned()]).unwrap().target.name(), "bundle");
+        assert!(first(&["kernel-build".to_owned()]).is_none(), "it takes minutes");
+    }
+
+    #[test]
+    fn what_is_not_done_has_its_reason() {
+        let lines: Vec<String> = KINDS.iter().flat_map(unfit).collect();
+        let says = |words: &str| lines.iter().any(|line| line.contains(words));
+        assert!(says("locked on kernel-build, safety: it has no database"), "{lines:?}");
+        assert!(says("two on bundle, article: it is one process"), "{lines:?}");
     }
 
     #[test]

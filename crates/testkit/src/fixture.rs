@@ -63,11 +63,11 @@ impl Fixture {
         processes_where(|variable| variable == mark.as_bytes())
     }
 
-    /// Kernels that run as guests of the program: their home is below its state directory.
+    /// Kernels that run as guests of the program: their home is below a directory of its own.
     #[must_use]
     pub fn guests(&self) -> Vec<Pid> {
-        let mark = format!("HOME={}/", self.state.display());
-        processes_where(|variable| variable.starts_with(mark.as_bytes()))
+        let marks = [&self.state, &self.dir].map(|dir| format!("HOME={}/", dir.display()));
+        processes_where(|variable| marks.iter().any(|it| variable.starts_with(it.as_bytes())))
     }
 
     /// Ids of the RUNs that have a journal.

@@ -3,14 +3,13 @@
 //! They read the database by the same code as the program does, and ask SQLite itself whether the
 //! file is whole.
 
-use super::kind::Demand;
+use super::kind::{Demand, Setting};
 use super::live::Ended;
 use anyhow::{Context as _, Result};
 use fsarena_devices::mountinfo;
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store};
-use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::machine::Machine;
 use fsarena_trace::Tracefs;
 use rusqlite::{Connection, OpenFlags};
@@ -21,10 +20,9 @@ use std::time::{Duration, Instant};
 /// The kernel lets go of a loop device and of a dead process a moment later.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 5000 });
 
-/// Exit codes that `fsarena --help` names for `run`, but for wrong usage: nothing here is.
-const DOCUMENTED: [i32; 4] = [0, 1, 5, 130];
+/// Exit codes that `fsarena --help` names for every command, but for wrong usage: nothing here is.
+const DOCUMENTED: [i32; 3] = [0, 1, INTERRUPTED];
 const INTERRUPTED: i32 = 130;
-const NOT_COLD: i32 = 5;
 
 /// What no output may have: a panic, and what comes with it.
 const OF_PANICS: [&str; 4] = ["panicked at", "RUST_BACKTRACE", "memory allocation of", "SIGABRT"];
@@ -35,18 +33,20 @@ pub(super) struct Allowed {
     pub(super) signals: Vec<i32>,
     /// Whether its words can be read.
     pub(super) has_words: bool,
+    /// What it says where it was interrupted.
+    pub(super) of_interrupt: &'static str,
 }
 
 impl Allowed {
-    /// The ends of a `run` that was disturbed, besides those that the disturbance brings.
-    pub(super) fn disturbed(signals: Vec<i32>, is_cold: bool) -> Self {
-        let codes = DOCUMENTED.into_iter().filter(|code| *code != NOT_COLD || is_cold);
-        Self { codes: codes.collect(), signals, has_words: true }
+    /// The ends of a start that was disturbed.
+    pub(super) fn disturbed(signals: Vec<i32>) -> Self {
+        Self { signals, ..Self::codes(&DOCUMENTED) }
     }
 
     /// Of a start that nothing disturbs.
     pub(super) fn codes(codes: &[i32]) -> Self {
-        Self { codes: codes.to_vec(), signals: Vec::new(), has_words: true }
+        let (codes, signals) = (codes.to_vec(), Vec::new());
+        Self { codes, signals, has_words: true, of_interrupt: "interrupted" }
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn end(ended: &Ended, allowed: &Allowed) -> Vec<String> {
     if !allowed.has_words {
         return found;
     }
-    if ended.code() == Some(INTERRUPTED) && !ended.stderr.contains("interrupted") {
+    if ended.code() == Some(INTERRUPTED) && !ended.stderr.contains(allowed.of_interrupt) {
         found.push("exit code 130 without the word that it was interrupted".to_owned());
     }
     let says_why = ["fsarena: ", "Failed", "failed", "left behind", "not run"];
@@ -84,10 +84,15 @@ fn last_line(ended: &Ended) -> String {
 }
 
 /// What is left of these RUNs on the machine; waits for what ends a moment later.
-pub(super) fn leftovers(fixture: &Fixture, uids: &[String], before: &Machine) -> Vec<String> {
+pub(super) fn leftovers(setting: &Setting, uids: &[String], before: &Machine) -> Vec<String> {
     let until = Instant::now() + PATIENCE;
     loop {
-        let mut left = fixture.left(uids, Some(before));
+        let mut left = setting.fixture.left(uids, Some(before));
+        // It may lie elsewhere.
+        let temporary = std::fs::read_dir(&setting.temporary).into_iter().flatten().flatten();
+        left.extend(temporary.map(|entry| entry.path().display().to_string()));
+        left.sort_unstable();
+        left.dedup();
         left.extend(traces(uids).iter().map(|name| format!("instance of tracing {name}")));
         if left.is_empty() || Instant::now() >= until {
             return left.iter().map(|what| format!("left behind: {what}")).collect();
@@ -246,11 +251,13 @@ mod tests {
     use super::*;
     use fsarena_model::run::RunHeader;
     use fsarena_store::Owner;
+    use fsarena_testkit::fixture::Fixture;
     use fsarena_testkit::records;
     use std::fs;
     use std::os::unix::process::ExitStatusExt as _;
     use std::path::PathBuf;
     use std::process::ExitStatus;
+    use std::sync::Arc;
 
     fn ended(code: i32, stderr: &str) -> Ended {
         let status = Some(ExitStatus::from_raw(code << 8));
@@ -264,7 +271,7 @@ mod tests {
 
     #[test]
     fn documented_ends_pass_and_others_do_not() {
-        let allowed = Allowed::disturbed(vec![9], false);
+        let allowed = Allowed::disturbed(vec![9]);
         let passes = |ended: &Ended| end(ended, &allowed).is_empty();
         assert!(passes(&ended(0, "")));
         assert!(passes(&ended(1, "fsarena: the disk is full")));
@@ -274,7 +281,6 @@ mod tests {
         assert!(!passes(&ended(101, "")));
         assert!(!passes(&ended(2, "fsarena: wrong")));
         assert!(!passes(&ended(5, "could not be proved cold")));
-        assert!(end(&ended(5, ""), &Allowed::disturbed(vec![], true)).is_empty());
         assert!(!passes(&ended(1, "")), "what failed is to be said");
         assert!(!passes(&ended(130, "")), "it is to be said that it was interrupted");
         let silent = Allowed { has_words: false, ..Allowed::codes(&[130]) };
@@ -286,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_found_in_whatever_was_said() {
-        let allowed = Allowed::disturbed(vec![], false);
+        let allowed = Allowed::disturbed(vec![]);
         let text = "thread 'main' panicked at a.rs:1:\nfsarena: the executor ended";
         assert_eq!(end(&ended(1, text), &allowed).len(), 1);
         let stdout = Ended { stdout: text.to_owned(), ..ended(0, "") };
@@ -419,13 +425,24 @@ mod tests {
     #[test]
     fn what_is_left_of_a_scene_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let fixture = Fixture::new(dir.path());
+        let setting = Setting {
+            fixture: Fixture::new(dir.path()),
+            program: PathBuf::new(),
+            temporary: dir.path().join("tmp"),
+            output: dir.path().join("output"),
+            more_variables: Vec::new(),
+            again: Vec::new(),
+            stop: Arc::default(),
+            number: 1,
+        };
         let before = Machine::now();
-        let plant = dir.path().join("target/fsarena-00000000000000aa-1");
-        fs::create_dir_all(&plant).unwrap();
-        let found = leftovers(&fixture, &[], &before);
-        assert_eq!(found, [format!("left behind: {}", plant.display())]);
-        fs::remove_dir(&plant).unwrap();
-        assert_eq!(leftovers(&fixture, &[], &before), [""; 0]);
+        for place in ["target/fsarena-00000000000000aa-1", "tmp/any"] {
+            let plant = dir.path().join(place);
+            fs::create_dir_all(&plant).unwrap();
+            let found = leftovers(&setting, &[], &before);
+            assert_eq!(found, [format!("left behind: {}", plant.display())]);
+            fs::remove_dir(&plant).unwrap();
+            assert_eq!(leftovers(&setting, &[], &before), [""; 0]);
+        }
     }
 }

@@ -1,33 +1,25 @@
-//! What a kind of case is: one way to disturb a RUN, drawn from the seed.
+//! What a kind of case is: one way to disturb a start, drawn from the seed.
 
 use super::draw::Draw;
 use super::live::{Live, Start};
-use super::targets::Target;
+use super::shape::{Nature, Shape};
 use anyhow::Result;
 use fsarena_testkit::fixture::Fixture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// One way to disturb a RUN. A new one is a file in `kinds/` and a line in its list.
+/// One way to disturb a start. A new one is a file in `kinds/` and a line in its list.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     /// What is done, for `--help`.
     pub(super) help: &'static str,
     /// How often it comes in a round of all kinds.
     pub(super) weight: usize,
-    /// Targets that it suits, by name; empty for all.
-    pub(super) targets: &'static [&'static str],
-    /// Chooses what exactly is done, to a RUN of this shape.
+    /// Why it is not done to targets of this nature.
+    pub(super) unfit: fn(&Nature) -> Option<&'static str>,
+    /// Chooses what exactly is done, to a start of this shape.
     pub(super) draw: fn(&Draw, &Shape) -> Box<dyn Disturbance>,
-}
-
-/// The RUN that is disturbed, as far as it is known before.
-pub(super) struct Shape {
-    pub(super) target: &'static Target,
-    pub(super) trials: usize,
-    /// Expected length.
-    pub(super) length_ms: u64,
 }
 
 /// What a campaign may do on this machine.
@@ -43,8 +35,14 @@ pub(super) struct Here {
 pub(super) struct Setting {
     pub(super) fixture: Fixture,
     pub(super) program: PathBuf,
-    /// Variables besides those of the fixture, for every start.
-    pub(super) variables: Vec<(&'static str, String)>,
+    /// `TMPDIR` of every start.
+    pub(super) temporary: PathBuf,
+    /// Where is written what somebody asks for.
+    pub(super) output: PathBuf,
+    /// Variables besides these and those of the fixture, for every start.
+    pub(super) more_variables: Vec<(&'static str, String)>,
+    /// Arguments of a start that goes on with what was disturbed.
+    pub(super) again: Vec<String>,
     pub(super) stop: Arc<AtomicBool>,
     /// Number of the case, for names outside of the fixture.
     pub(super) number: u64,
@@ -52,14 +50,20 @@ pub(super) struct Setting {
 
 impl Setting {
     /// A start of the program with these arguments.
-    pub(super) fn start(&self, args: &[&str]) -> Start {
+    pub(super) fn start<S: AsRef<str>>(&self, args: &[S]) -> Start {
         Start {
             program: self.program.clone(),
-            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            args: args.iter().map(|arg| arg.as_ref().to_owned()).collect(),
             through: Vec::new(),
-            variables: self.variables.clone(),
+            variables: self.variables(),
             terminal: None,
         }
+    }
+
+    /// Variables besides those of the fixture, for every start.
+    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
+        let temporary = ("TMPDIR", self.temporary.display().to_string());
+        self.more_variables.iter().cloned().chain([temporary]).collect()
     }
 
     /// The directory next to that of the fixture for what is no part of it.
@@ -69,7 +73,7 @@ impl Setting {
     }
 }
 
-/// Whether the RUN was met.
+/// Whether the start was met.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Act {
     Done,
@@ -82,11 +86,11 @@ pub(super) enum Act {
 pub(super) enum Demand {
     /// Any documented end.
     Documented,
-    /// All trials are done, as if nothing had happened.
+    /// All is done, as if nothing had happened.
     AllDone,
 }
 
-/// What is done to a RUN.
+/// What is done to a start.
 pub(super) trait Disturbance {
     /// What is met: processes, or a part of the machine.
     fn victim(&self) -> String;

@@ -145,6 +145,16 @@ impl Live {
         self.terminal = None;
     }
 
+    /// Interrupts it as Ctrl-C does, where it has not ended within `grace`.
+    pub(super) fn interrupt_after(&mut self, grace: Duration) -> Result<()> {
+        self.poll(grace, |_| None::<()>)?;
+        if self.child.try_wait()?.is_none() {
+            // Gone by now is as good.
+            let _ = kill_process(self.pid(), Signal::INT);
+        }
+        Ok(())
+    }
+
     /// Waits for its end.
     pub(super) fn end(mut self) -> Result<Ended> {
         let left = LIMIT.saturating_sub(self.age());

@@ -1,8 +1,9 @@
-//! When something is done to a RUN: at some share of its length, at a line of its journal, in a
-//! trial, before a step.
+//! When something is done to a start: at some share of its length, when it says something; to a RUN
+//! also at a line of its journal, in a trial, before a step.
 
 use super::draw::Draw;
 use super::live::Live;
+use super::shape::Shape;
 use anyhow::Result;
 use fsarena_testkit::fixture::Fixture;
 use fsarena_testkit::processes::runs_as;
@@ -14,15 +15,13 @@ use std::time::Duration;
 /// Nothing that comes at all comes later.
 const LIMIT: Duration = Duration::from_secs(100);
 
-/// Steps at which the program can be made to wait (docs/testing.md).
-const STEPS: &[&str] =
-    &["reset", "mount", "make-dirs", "settle", "chill", "measure", "teardown", "store"];
-
-/// A moment of a RUN.
+/// A moment of a start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moment {
     /// After so long.
     After { ms: u64 },
+    /// So long after it has said this.
+    Words { words: &'static str, after_ms: u64 },
     /// When its journal has so many lines.
     JournalLine { number: usize },
     /// In the trial with this number, so long after its beginning.
@@ -34,17 +33,28 @@ pub(super) enum Moment {
 }
 
 impl Moment {
-    /// One of a RUN that has `trials` and is expected to last for `length_ms`.
-    pub(super) fn draw(draw: &Draw, trials: usize, length_ms: u64) -> Self {
+    /// One of a start of this shape.
+    pub(super) fn draw(draw: &Draw, shape: &Shape) -> Self {
+        let (nature, trials) = (shape.nature, shape.trials);
+        let after = || Self::After { ms: draw.between("after", 0, shape.length_ms) };
+        if !nature.is_run() {
+            return match nature.words {
+                words @ [_, ..] if draw.once_in("words", 3) => Self::Words {
+                    words: draw.one_of("which words", words),
+                    after_ms: draw.between("after the words", 0, shape.length_ms / 8),
+                },
+                _ => after(),
+            };
+        }
         match draw.between("moment", 1, 8) {
-            1..=3 => Self::After { ms: draw.between("after", 0, length_ms) },
+            1..=3 => after(),
             4 => Self::JournalLine { number: draw.index("journal line", 8) + 1 },
             5 => Self::Trial {
                 number: draw.index("trial", trials) + 1,
                 after_ms: draw.between("after the trial", 0, 400),
             },
             6 => Self::Worker { after_ms: draw.between("after the worker", 0, 100) },
-            _ => Self::Step { name: draw.one_of("step", STEPS) },
+            _ => Self::Step { name: draw.one_of("step", nature.steps) },
         }
     }
 
@@ -65,10 +75,14 @@ impl Moment {
                 }
                 0
             }
+            Self::Words { words, after_ms } => {
+                if !is_said(live, words)? {
+                    return Ok(false);
+                }
+                after_ms
+            }
             Self::Trial { number, after_ms } => {
-                let line = format!("[{number}/");
-                let begins = |live: &Live| live.stderr().contains(&line).then_some(());
-                if live.poll(LIMIT, begins)?.is_none() {
+                if !is_said(live, &format!("[{number}/"))? {
                     return Ok(false);
                 }
                 after_ms
@@ -82,10 +96,7 @@ impl Moment {
                 }
                 after_ms
             }
-            Self::Step { .. } => {
-                let waits = |live: &Live| live.stderr().contains("asks for a pause").then_some(());
-                return Ok(live.poll(LIMIT, waits)?.is_some());
-            }
+            Self::Step { .. } => return is_said(live, "asks for a pause"),
         };
         live.work_for(Duration::from_millis(after_ms))
     }
@@ -103,12 +114,19 @@ impl Display for Moment {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::After { ms } => write!(f, "after {ms} ms"),
+            Self::Words { words, after_ms } => write!(f, "{after_ms} ms after {words:?}"),
             Self::JournalLine { number } => write!(f, "at line {number} of the journal"),
             Self::Trial { number, after_ms } => write!(f, "{after_ms} ms into trial {number}"),
             Self::Worker { after_ms } => write!(f, "{after_ms} ms after the first worker"),
             Self::Step { name } => write!(f, "before the step {name}"),
         }
     }
+}
+
+/// Waits until it has said this; false where it ends before.
+fn is_said(live: &mut Live, words: &str) -> Result<bool> {
+    let said = |live: &Live| live.stderr().contains(words).then_some(());
+    Ok(live.poll(LIMIT, said)?.is_some())
 }
 
 /// What a program that waits is waiting for.
@@ -128,17 +146,44 @@ fn journal_lines(live: &Live) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chaos::shape::Nature;
+
+    const NATURE: Nature = Nature {
+        victims: &[],
+        steps: &["reset", "mount", "measure"],
+        words: &[],
+        stored: &[],
+        has_database: true,
+        has_images: false,
+        is_long: false,
+        may_fail: false,
+        is_seen_by_all: false,
+    };
+
+    fn drawn(nature: &'static Nature) -> Vec<Moment> {
+        let shape = Shape { nature, trials: 4, length_ms: 2000 };
+        (0..500).map(|seed| Moment::draw(&Draw::of_case(seed), &shape)).collect()
+    }
+
+    #[test]
+    fn what_is_no_run_is_met_at_a_time_or_after_what_it_says() {
+        const COMMAND: Nature = Nature { steps: &[], words: &["patching"], ..NATURE };
+        let all = drawn(&COMMAND);
+        let said = |one: &&Moment| matches!(one, Moment::Words { words: "patching", .. });
+        assert!((100..250).contains(&all.iter().filter(said).count()));
+        let others = all.iter().filter(|one| !said(one));
+        assert!(others.clone().all(|one| matches!(one, Moment::After { ms: 0..=2000 })));
+    }
 
     #[test]
     fn every_kind_of_moment_is_drawn_within_the_run() {
-        let all: Vec<Moment> =
-            (0..500).map(|seed| Moment::draw(&Draw::of_case(seed), 4, 2000)).collect();
+        let all = drawn(&NATURE);
         let count = |is: fn(&Moment) -> bool| all.iter().filter(|moment| is(moment)).count();
         assert!(count(|one| matches!(one, Moment::After { ms: 0..=2000 })) > 100);
         assert!(count(|one| matches!(one, Moment::JournalLine { number: 1..=8 })) > 20);
         assert!(count(|one| matches!(one, Moment::Trial { number: 1..=4, .. })) > 20);
         assert!(count(|one| matches!(one, Moment::Worker { .. })) > 20);
-        for step in STEPS {
+        for step in NATURE.steps {
             let name = |one: &&Moment| matches!(one, Moment::Step { name } if name == step);
             assert!(all.iter().filter(name).count() > 2, "{step}");
         }

@@ -2,18 +2,28 @@
 //! themselves, as a launcher of an allocation does when it has read the command.
 
 use super::kind::Setting;
-use super::targets::Ranks;
 use anyhow::Result;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// How the ranks of a RUN come to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ranks {
+    /// There are none.
+    None,
+    /// They dial the runner, when it has said how.
+    Dial,
+    /// The runner starts them by a shell that stands for ssh.
+    ByShell,
+}
+
 const NUMBER: u32 = 2;
-/// A rank ends this soon after its runner.
-const END_LIMIT: Duration = Duration::from_secs(20);
+/// A rank ends this soon after its runner: one that has lost it dials again for 30 s.
+const END_LIMIT: Duration = Duration::from_secs(40);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Starts its command here.
 const SHELL: &str = "while [ $# -gt 2 ]; do shift; done; exec sh -c \"$2\"";
@@ -57,11 +67,14 @@ pub(super) struct Launcher {
 }
 
 impl Launcher {
-    /// For a runner whose standard error is `said`.
-    pub(super) fn start(setting: &Setting, said: PathBuf) -> Self {
+    /// For the start called `name`.
+    pub(super) fn start(setting: &Setting, name: &str) -> Self {
+        let said = setting.fixture.dir.join(format!("{name}.err"));
+        // What an earlier start of this name has said is not for its ranks.
+        let _ = std::fs::remove_file(&said);
         let is_over = Arc::new(AtomicBool::new(false));
         let (fixture, program) = (setting.fixture.clone(), setting.program.clone());
-        let (variables, over) = (setting.variables.clone(), Arc::clone(&is_over));
+        let (variables, over) = (setting.variables(), Arc::clone(&is_over));
         let thread = std::thread::spawn(move || {
             let Some(options) = options_in(&said, &over) else { return Vec::new() };
             let rank = |rank: u32| {
@@ -69,6 +82,8 @@ impl Launcher {
                 fixture.set_environment(&mut command);
                 command.arg("rank").args(&options);
                 command.args(["--rank", &rank.to_string(), "--of", &NUMBER.to_string()]);
+                // One that comes when its runner was killed dials in vain.
+                command.args(["--limit", "10s"]);
                 command.envs(variables.iter().map(|(name, value)| (*name, value)));
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 command.spawn().ok()

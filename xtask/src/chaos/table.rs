@@ -42,7 +42,7 @@ impl CampaignTable {
         row.cases += 1;
         row.missed += usize::from(outcome.act == Act::Missed);
         row.failed += usize::from(!outcome.faults.is_empty());
-        *self.targets.entry(case.target.name).or_default() += 1;
+        *self.targets.entry(case.target.name()).or_default() += 1;
     }
 
     pub(super) fn not_run(&mut self, what: String, why: String) {

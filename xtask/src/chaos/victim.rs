@@ -1,4 +1,4 @@
-//! Which processes of a RUN are met, and what they are sent.
+//! Which processes of a start are met, and what they are sent.
 
 use super::live::Live;
 use fsarena_testkit::processes::{parent_of, runs_as, state_of};
@@ -18,12 +18,13 @@ pub(super) const SIGNALS: &[(Signal, &str)] = &[
 ];
 
 /// Subcommands that are processes of the program itself.
-const PARTS: &[&str] = &["executor", "virtual_executor", "vdisk_server", "worker"];
+const PARTS: &[&str] =
+    &["executor", "virtual_executor", "crash_executor", "vdisk_server", "worker"];
 
-/// Some processes of a RUN.
+/// Some processes of a start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Victim {
-    /// `fsarena run` alone.
+    /// The program that was started, alone.
     Runner,
     /// Its process group, as Ctrl-C reaches it.
     Group,
@@ -44,7 +45,9 @@ pub(super) enum Victim {
     Rank,
     /// The process that speaks for a rank next to the runner.
     RankConnection,
-    /// A program that one of these has started, such as mkfs.
+    /// The process that mounts crash states under the kernel of this machine.
+    Mounter,
+    /// A program that one of these has started, such as mkfs or a compiler.
     Tool,
 }
 
@@ -62,26 +65,17 @@ impl Victim {
             Self::Guest => "guest",
             Self::Rank => "rank",
             Self::RankConnection => "connection of a rank",
+            Self::Mounter => "mounter",
             Self::Tool => "tool",
         }
     }
 
-    /// Those that there can be in a RUN on this kind of target.
-    pub(super) fn on(target: &str) -> Vec<Self> {
-        let own: &[Self] = match target {
-            "virtual" => &[Self::VirtualExecutor, Self::Guest],
-            "vdisk" => {
-                &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::DiskServer, Self::Tool]
-            }
-            "directory" => &[Self::Executor, Self::Worker],
-            "rendezvous" => &[Self::Executor, Self::Worker, Self::Rank, Self::RankConnection],
-            "hosts" => &[Self::Executor, Self::Worker, Self::Rank],
-            _ => &[Self::Executor, Self::InnerExecutor, Self::Worker, Self::Tool],
-        };
+    /// Those of a start that has these of its own.
+    pub(super) fn all(own: &[Self]) -> Vec<Self> {
         [&[Self::Runner, Self::Group, Self::Everything][..], own].concat()
     }
 
-    /// Whether `fsarena run` is one of them.
+    /// Whether the program that was started is one of them.
     pub(super) fn includes_runner(self) -> bool {
         matches!(self, Self::Runner | Self::Group | Self::Everything)
     }
@@ -103,6 +97,7 @@ impl Victim {
             Self::Guest => live.fixture.guests().first().copied(),
             Self::Rank => called("rank").or_else(|| called("rank-server")),
             Self::RankConnection => called("rank-connection"),
+            Self::Mounter => called("crash_executor"),
             Self::Tool => tools(live.pid()).first().copied(),
         };
         found.into_iter().collect()
@@ -154,14 +149,10 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn victims_are_those_that_the_target_has() {
-        assert!(!Victim::on("directory").contains(&Victim::InnerExecutor));
-        assert!(Victim::on("vdisk").contains(&Victim::DiskServer));
-        assert!(Victim::on("virtual").contains(&Victim::Guest));
-        for target in ["loop", "directory", "virtual"] {
-            let all = Victim::on(target);
-            assert_eq!(all.iter().filter(|victim| victim.includes_runner()).count(), 3);
-        }
+    fn three_victims_of_every_start_have_it_among_them() {
+        let all = Victim::all(&[Victim::Worker]);
+        assert_eq!(all.iter().filter(|victim| victim.includes_runner()).count(), 3);
+        assert!(all.contains(&Victim::Worker) && all.len() == 4);
     }
 
     #[test]

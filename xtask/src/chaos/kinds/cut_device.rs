@@ -1,9 +1,10 @@
 //! `cut`: the device loses its end, or all of it, in the middle of the work: EIO.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::shape::Shape;
 use anyhow::{Context as _, Result};
 use fsarena_process::cmd::{find, run, why_missing};
 use std::ffi::OsStr;
@@ -22,7 +23,7 @@ pub(super) const KIND: Kind = Kind {
     name: "cut",
     help: "the device loses its end, or all of it",
     weight: 1,
-    targets: &["loop"],
+    unfit: |nature| (!nature.has_images).then_some("it has no loop device over an image"),
     draw,
 };
 
@@ -34,7 +35,7 @@ struct CutDevice {
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
     let left_mib = if draw.once_in("nothing left", 2) { 0 } else { MAX_LEFT_MIB };
     Box::new(CutDevice {
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        moment: Moment::draw(draw, shape),
         left_mib: draw.between("left", 0, left_mib),
     })
 }

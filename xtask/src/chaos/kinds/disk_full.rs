@@ -1,10 +1,11 @@
-//! `full`: the file system with the database, the journals or the images has no space any more, for
-//! the rest of the RUN.
+//! `full`: the file system with the database, the journals, the images, temporary files or what is
+//! asked for has no space any more, for the rest of the start.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::shape::{Shape, Stored};
 use crate::chaos::small::SmallFileSystem;
 use anyhow::Result;
 use fsarena_testkit::ballast::fill;
@@ -17,19 +18,11 @@ const MAX_LEFT_KIB: u64 = 256;
 
 pub(super) const KIND: Kind = Kind {
     name: "full",
-    help: "no space for the database, the journals or the images",
+    help: "no space for the database, the journals, the images, temporary files or the output",
     weight: 2,
-    targets: &["loop", "ram", "directory", "tmpfs", "virtual"],
+    unfit: |_| None,
     draw,
 };
-
-/// What lies there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stored {
-    Database,
-    Journals,
-    Images,
-}
 
 struct DiskFull {
     stored: Stored,
@@ -39,15 +32,11 @@ struct DiskFull {
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
-    let all: &[Stored] = match shape.target.name {
-        "loop" => &[Stored::Database, Stored::Journals, Stored::Images],
-        _ => &[Stored::Database, Stored::Journals],
-    };
     // Where nothing at all is left, and where something is: both happen.
     let left_kib = if draw.once_in("nothing left", 2) { 0 } else { MAX_LEFT_KIB };
     Box::new(DiskFull {
-        stored: draw.one_of("stored", all),
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        stored: draw.one_of("stored", shape.nature.stored),
+        moment: Moment::draw(draw, shape),
         left_bytes: draw.between("left", 0, left_kib) << 10,
         small: None,
     })
@@ -59,6 +48,8 @@ impl Disturbance for DiskFull {
             Stored::Database => "database",
             Stored::Journals => "journals",
             Stored::Images => "images",
+            Stored::Temporary => "temporary files",
+            Stored::Output => "output",
         }
         .to_owned()
     }
@@ -79,14 +70,17 @@ impl Disturbance for DiskFull {
 
     fn prepare(&mut self, setting: &mut Setting, start: &mut Start) -> Result<()> {
         let small = SmallFileSystem::mount(&setting.beside("full"), SIZE_MIB)?;
+        let dir = |name: &str| small.path().join(name);
         let fixture = &mut setting.fixture;
         match self.stored {
-            Stored::Database => fixture.database = small.path().join("results.db"),
-            Stored::Journals => fixture.state = small.path().join("state"),
-            Stored::Images => {
-                fixture.images = small.path().join("images");
-                fs::create_dir(&fixture.images)?;
-            }
+            Stored::Database => fixture.database = dir("results.db"),
+            Stored::Journals => fixture.state = dir("state"),
+            Stored::Images => fixture.images = dir("images"),
+            Stored::Temporary => setting.temporary = dir("tmp"),
+            Stored::Output => setting.output = dir("output"),
+        }
+        for dir in [&setting.fixture.images, &setting.temporary, &setting.output] {
+            fs::create_dir_all(dir)?;
         }
         self.small = Some(small);
         start.variables.extend(self.moment.variable(&setting.fixture));
@@ -113,7 +107,7 @@ impl Disturbance for DiskFull {
     }
 
     fn may_keep_records(&self) -> bool {
-        self.stored != Stored::Images
+        matches!(self.stored, Stored::Database | Stored::Journals)
     }
 
     fn save(&mut self, setting: &Setting) -> Result<()> {

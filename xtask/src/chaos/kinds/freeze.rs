@@ -1,10 +1,10 @@
 //! `freeze`: a process is stopped for a while, as by Ctrl-Z, a debugger or a machine that sleeps.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
-use crate::chaos::targets::WITHOUT_RANKS;
+use crate::chaos::shape::Shape;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
     name: "freeze",
     help: "a process is stopped for a while",
     weight: 1,
-    targets: WITHOUT_RANKS,
+    unfit: |nature| nature.is_long.then_some("it ends nothing, and all of it takes minutes"),
     draw,
 };
 
@@ -24,17 +24,17 @@ struct Freeze {
     victim: Victim,
     moment: Moment,
     ms: u64,
-    may_be_late: bool,
+    may_fail: bool,
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
-    let mut victims = Victim::on(shape.target.name);
+    let mut victims = Victim::all(shape.nature.victims);
     victims.retain(|victim| *victim != Victim::Group);
     Box::new(Freeze {
         victim: draw.one_of("victim", &victims),
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        moment: Moment::draw(draw, shape),
         ms: draw.between("length", 10, 3000),
-        may_be_late: shape.target.may_be_late,
+        may_fail: shape.nature.may_fail,
     })
 }
 
@@ -76,6 +76,6 @@ impl Disturbance for Freeze {
     }
 
     fn demand(&self) -> Demand {
-        if self.may_be_late { Demand::Documented } else { Demand::AllDone }
+        if self.may_fail { Demand::Documented } else { Demand::AllDone }
     }
 }

@@ -1,9 +1,10 @@
 //! `kill`: one signal to one process, a group, or everything.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
+use crate::chaos::shape::Shape;
 use crate::chaos::victim::{SIGNALS, Victim};
 use anyhow::Result;
 use rustix::process::Signal;
@@ -16,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
     name: "kill",
     help: "a signal to one process, a group, or everything",
     weight: 6,
-    targets: &[],
+    unfit: |_| None,
     draw,
 };
 
@@ -24,18 +25,18 @@ struct Kill {
     victim: Victim,
     signal: (Signal, &'static str),
     moment: Moment,
-    /// Whether a disk may be late, and trials fail for it.
-    may_be_late: bool,
+    /// Whether a part that is killed is not done again, or a trial may fail for a late disk.
+    may_fail: bool,
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
     // KILL leaves nothing to the program: it is half of all.
     let signal = if draw.once_in("KILL", 2) { SIGNALS[0] } else { draw.one_of("signal", SIGNALS) };
     Box::new(Kill {
-        victim: draw.one_of("victim", &Victim::on(shape.target.name)),
+        victim: draw.one_of("victim", &Victim::all(shape.nature.victims)),
         signal,
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
-        may_be_late: shape.target.may_be_late,
+        moment: Moment::draw(draw, shape),
+        may_fail: shape.nature.may_fail,
     })
 }
 
@@ -77,7 +78,7 @@ impl Disturbance for Kill {
                 | Victim::Guest
         );
         match self.signal.0 {
-            Signal::KILL if is_part && !self.may_be_late => Demand::AllDone,
+            Signal::KILL if is_part && !self.may_fail => Demand::AllDone,
             _ => Demand::Documented,
         }
     }

@@ -1,10 +1,10 @@
 //! `locked`: another connection holds the database for a while, as a browser of databases does.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Demand, Disturbance, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
-use crate::chaos::targets::WITHOUT_RANKS;
+use crate::chaos::shape::Shape;
 use anyhow::{Context as _, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::time::Duration;
@@ -18,14 +18,14 @@ pub(super) const KIND: Kind = Kind {
     name: "locked",
     help: "another connection holds the database",
     weight: 1,
-    targets: WITHOUT_RANKS,
+    unfit: |nature| (!nature.has_database).then_some("it has no database"),
     draw,
 };
 
 struct LockedDatabase {
     moment: Moment,
     ms: u64,
-    may_be_late: bool,
+    may_fail: bool,
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
@@ -35,9 +35,9 @@ fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
         false => draw.between("lock", 10, PROGRAM_WAITS_MS / 2),
     };
     Box::new(LockedDatabase {
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        moment: Moment::draw(draw, shape),
         ms,
-        may_be_late: shape.target.may_be_late,
+        may_fail: shape.nature.may_fail,
     })
 }
 
@@ -83,7 +83,7 @@ impl Disturbance for LockedDatabase {
     }
 
     fn demand(&self) -> Demand {
-        let waits = self.ms < PROGRAM_WAITS_MS && !self.may_be_late;
+        let waits = self.ms < PROGRAM_WAITS_MS && !self.may_fail;
         if waits { Demand::AllDone } else { Demand::Documented }
     }
 

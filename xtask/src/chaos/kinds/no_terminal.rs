@@ -2,21 +2,16 @@
 //! connection.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
-use crate::chaos::targets::WITHOUT_RANKS;
+use crate::chaos::shape::Shape;
 use anyhow::Result;
 use fsarena_process::cmd::{find, why_missing};
 use rustix::process::Signal;
 
-pub(super) const KIND: Kind = Kind {
-    name: "terminal",
-    help: "the terminal goes away",
-    weight: 1,
-    targets: WITHOUT_RANKS,
-    draw,
-};
+pub(super) const KIND: Kind =
+    Kind { name: "terminal", help: "the terminal goes away", weight: 1, unfit: |_| None, draw };
 
 struct NoTerminal {
     moment: Moment,
@@ -25,7 +20,7 @@ struct NoTerminal {
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
-    let moment = Moment::draw(draw, shape.trials, shape.length_ms);
+    let moment = Moment::draw(draw, shape);
     // On a terminal trials are shown as a bar, and not line by line.
     let is_stderr = draw.once_in("stderr", 2) && !matches!(moment, Moment::Trial { .. });
     Box::new(NoTerminal { moment, is_stderr })

@@ -1,9 +1,10 @@
-//! `memory`: the RUN has less memory than it needs, by a cgroup around all of it. The kernel ends
+//! `memory`: a start has less memory than it needs, by a cgroup around all of it. The kernel ends
 //! whichever of its processes it likes.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Here, Kind, Setting};
 use crate::chaos::live::{Live, Start};
+use crate::chaos::shape::Shape;
 use anyhow::{Result, anyhow};
 use fsarena_executor::cgroup::{Hierarchy, MemoryCgroup};
 use rustix::process::Signal;
@@ -17,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "memory",
     help: "less memory than the work needs, by a cgroup",
     weight: 1,
-    targets: &["loop", "ram", "directory", "tmpfs", "virtual"],
+    unfit: |_| None,
     draw,
 };
 

@@ -1,10 +1,10 @@
-//! `recovery`: the RUN is killed, and then what cleans up after it, some times in a row.
+//! `recovery`: a start is killed, and then what cleans up after it, some times in a row.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
-use crate::chaos::targets::WITHOUT_RANKS;
+use crate::chaos::shape::Shape;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::Signal;
@@ -15,9 +15,9 @@ const CLEANS_UP_MS: u64 = 120;
 
 pub(super) const KIND: Kind = Kind {
     name: "recovery",
-    help: "the RUN is killed, and then the starts that clean up after it",
+    help: "it is killed, and then the starts that clean up after it",
     weight: 2,
-    targets: WITHOUT_RANKS,
+    unfit: |_| None,
     draw,
 };
 
@@ -26,7 +26,7 @@ struct Recovery {
     moment: Moment,
     /// When each of the starts that clean up is killed.
     killed_after_ms: Vec<u64>,
-    is_resume: bool,
+    is_again: bool,
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
@@ -34,15 +34,15 @@ fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
     let when = |time: usize| draw.between(&format!("kill {time}"), 0, CLEANS_UP_MS);
     Box::new(Recovery {
         victim: draw.one_of("victim", &[Victim::Runner, Victim::Everything]),
-        moment: Moment::draw(draw, shape.trials, shape.length_ms),
+        moment: Moment::draw(draw, shape),
         killed_after_ms: (0..times).map(when).collect(),
-        is_resume: draw.once_in("resume", 2),
+        is_again: draw.once_in("resume", 2),
     })
 }
 
 impl Disturbance for Recovery {
     fn victim(&self) -> String {
-        let next = if self.is_resume { "--resume" } else { "list" };
+        let next = if self.is_again { "again" } else { "list" };
         format!("{} + {next}", self.victim.name())
     }
 
@@ -67,7 +67,8 @@ impl Disturbance for Recovery {
     }
 
     fn after_end(&mut self, setting: &Setting) -> Result<()> {
-        let args: &[&str] = if self.is_resume { &["run", "--resume", "--yes"] } else { &["list"] };
+        let list = ["list".to_owned()];
+        let args: &[String] = if self.is_again { &setting.again } else { &list };
         for (time, ms) in self.killed_after_ms.iter().enumerate() {
             let start = setting.start(args);
             let name = format!("killed-{}", time + 1);

@@ -1,11 +1,11 @@
-//! `two`: two processes of a RUN are killed at one time, so that neither can take down for the
+//! `two`: two processes of a start are killed at one time, so that neither can take down for the
 //! other.
 
 use crate::chaos::draw::Draw;
-use crate::chaos::kind::{Act, Disturbance, Kind, Setting, Shape};
+use crate::chaos::kind::{Act, Disturbance, Kind, Setting};
 use crate::chaos::live::{Live, Start};
 use crate::chaos::moment::Moment;
-use crate::chaos::targets::WITHOUT_RANKS;
+use crate::chaos::shape::Shape;
 use crate::chaos::victim::Victim;
 use anyhow::Result;
 use rustix::process::Signal;
@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
     name: "two",
     help: "two processes killed at one time",
     weight: 2,
-    targets: WITHOUT_RANKS,
+    unfit: |nature| nature.victims.is_empty().then_some("it is one process"),
     draw,
 };
 
@@ -27,12 +27,12 @@ struct TwoAtOnce {
 }
 
 fn draw(draw: &Draw, shape: &Shape) -> Box<dyn Disturbance> {
-    let mut all = Victim::on(shape.target.name);
+    let mut all = Victim::all(shape.nature.victims);
     // Each of these is two already.
     all.retain(|victim| !matches!(victim, Victim::Group | Victim::Everything));
     let mut victims = draw.shuffled("victims", &all);
     victims.truncate(2);
-    let moment = Moment::draw(draw, shape.trials, shape.length_ms);
+    let moment = Moment::draw(draw, shape);
     Box::new(TwoAtOnce { victims, moment })
 }
 

@@ -1,7 +1,7 @@
 //! What a RUN of a case does: seconds of work, as an experiment file.
 
-use super::draw::Draw;
-use super::targets::Target;
+use super::run_target::RunTarget;
+use crate::chaos::draw::Draw;
 use std::path::Path;
 
 /// A workload: its name and its keys.
@@ -35,10 +35,11 @@ pub(super) struct Work {
     is_limited: bool,
     has_account: bool,
     is_verified: bool,
+    keeps_images: bool,
 }
 
 impl Work {
-    pub(super) fn draw(draw: &Draw, target: &Target) -> Self {
+    pub(super) fn draw(draw: &Draw, target: &RunTarget) -> Self {
         let count = if draw.once_in("two file systems", 2) { 2 } else { 1 };
         let mut file_systems = draw.shuffled("file systems", target.file_systems);
         file_systems.truncate(count);
@@ -49,6 +50,7 @@ impl Work {
             is_limited: target.is_device && draw.once_in("memory", 5),
             has_account: target.is_device && draw.once_in("account", 5),
             is_verified: draw.once_in("verify", 4),
+            keeps_images: target.age.is_some() && !draw.once_in("ages are not kept", 3),
         }
     }
 
@@ -63,8 +65,13 @@ impl Work {
     }
 
     /// Of the wait for the end, where every trial runs alone and nothing disturbs it.
-    pub(super) fn expected_ms(&self, target: &Target) -> u64 {
+    pub(super) fn expected_ms(&self, target: &RunTarget) -> u64 {
         400 + target.trial_ms * self.trials() as u64
+    }
+
+    /// Whether images of aged devices are kept.
+    pub(super) fn keeps_images(&self) -> bool {
+        self.keeps_images
     }
 
     /// Whether a phase is to be cold.
@@ -73,7 +80,7 @@ impl Work {
     }
 
     /// The text of the experiment file; a target that is a directory is `dir`.
-    pub(super) fn text(&self, target: &Target, dir: &Path) -> String {
+    pub(super) fn text(&self, target: &RunTarget, dir: &Path) -> String {
         let quoted: Vec<String> = self.file_systems.iter().map(|fs| format!("\"{fs}\"")).collect();
         let fs = match quoted.as_slice() {
             [] => String::new(),
@@ -106,6 +113,7 @@ impl Work {
             (self.is_limited, "memory"),
             (self.has_account, "account"),
             (self.is_verified, "verify"),
+            (self.keeps_images, "images"),
         ];
         words.extend(marks.iter().filter(|(is, _)| *is).map(|(_, word)| (*word).to_owned()));
         words.retain(|word| !word.is_empty());
