@@ -124,7 +124,7 @@ fn what_does_not_go_with_several_devices_is_refused_with_a_reason() {
 
 /// Queue settings are made on each device.
 #[test]
-fn queue_settings_are_those_of_each_device() {
+fn alone_queue_settings_are_those_of_each_device() {
     let Some(env) = TestEnv::with_devices(&["btrfs"]) else { return };
     let on = ["--fs", RAID0, "--on", "loop:160M*2", "--read-ahead", "512K"];
     let more = ["--ssd", "blkdiscard"];

@@ -154,7 +154,7 @@ struct Small {
 impl Small {
     fn mount(env: &TestEnv, size: &str) -> Self {
         let dir = PathBuf::from(env.make_dir("small"));
-        sh(&format!("mount -t tmpfs -o size={size} none {}", dir.display()));
+        sh(&format!("mount -t tmpfs -o size={size},mode=755 none {}", dir.display()));
         Self { dir }
     }
 
