@@ -18,11 +18,11 @@ mod moment;
 mod ranks;
 mod shape;
 mod small;
-mod stage;
 mod subject;
 mod table;
 mod targets;
 mod terminal;
+mod testbed;
 mod victim;
 
 use anyhow::Result;

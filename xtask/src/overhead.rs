@@ -20,6 +20,7 @@ mod load;
 mod null;
 mod options;
 mod pairs;
+mod process_status;
 mod reference;
 mod release;
 mod rendezvous;

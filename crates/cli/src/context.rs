@@ -20,7 +20,6 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
 /// Exit codes of the program, and that of the shell for Ctrl-C.
 pub mod exit {
@@ -187,7 +186,7 @@ pub fn scratch_dir() -> Result<OwnedDir> {
 /// A directory in `base` for what a command makes that is to be there whole or not at all; the
 /// journal has it first. `what` begins its name.
 pub fn journaled_dir(base: &Path, what: &str) -> Result<JournaledDir> {
-    let name = format!("{what}-{}", new_uid(unix_ns()));
+    let name = format!("{what}-{}", new_uid(fsarena_metrics::realtime_ns()));
     Ok(JournaledDir::make_in(&state_dir()?, base, &name, Path::new(""))?)
 }
 
@@ -221,12 +220,6 @@ pub fn reason(error: &anyhow::Error) -> String {
         }
     }
     text
-}
-
-/// Wall clock, ns since 1970.
-pub fn unix_ns() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The unique id of a RUN that this process makes at that time.

@@ -5,11 +5,11 @@
 //! One is made under a temporary name, locked, and named when it is whole and on the disk: it is
 //! never seen in part or without its lock, and where there is no room for it nothing is left.
 
-use fsarena_process::private;
+use fsarena_process::{held, private};
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// What is behind the name of a file that is being made.
@@ -61,10 +61,7 @@ pub fn open(path: &Path) -> Result<Option<File>, Unfit> {
             "it is no regular file"
         }));
     }
-    let own = meta.uid() == rustix::process::geteuid().as_raw();
-    if !own || meta.mode() & 0o022 != 0 {
-        return Err(unfit("another user owns it or may write it, so it is not believed"));
-    }
+    held::check_own(&file).map_err(|error| unfit(&error.to_string()))?;
     Ok(Some(file))
 }
 
@@ -126,6 +123,7 @@ fn sync_dir_of(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt as _;
 
     const SHARED: FlockOperation = FlockOperation::NonBlockingLockShared;
 

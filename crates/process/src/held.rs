@@ -264,12 +264,7 @@ impl HeldDir {
     /// As [`Self::open_file`], and where another user owns it or may write it.
     pub fn open_own_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let file = self.open_file(name)?;
-        let found = fstat(&file)?;
-        let is_own = found.st_uid == rustix::process::geteuid().as_raw();
-        if !is_own || found.st_mode & OTHERS_WRITE != 0 {
-            let why = "another user owns it or may write it, so it is not believed";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-        }
+        check_own(&file)?;
         Ok(file)
     }
 
@@ -320,6 +315,20 @@ impl AsFd for HeldDir {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.dir.as_fd()
     }
+}
+
+/// Refuses a file that is open and not this user's alone to write.
+///
+/// # Errors
+/// Where another user owns it or may write it.
+pub fn check_own(file: &File) -> io::Result<()> {
+    let found = fstat(file)?;
+    let is_own = found.st_uid == rustix::process::geteuid().as_raw();
+    if !is_own || found.st_mode & OTHERS_WRITE != 0 {
+        let why = "another user owns it or may write it, so it is not believed";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(())
 }
 
 /// Opens a regular file for reading that somebody else has left: nothing is waited for, as at a

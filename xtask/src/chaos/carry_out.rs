@@ -8,8 +8,8 @@ use super::checks::{self, Allowed};
 use super::kind::{Act, Demand, Setting};
 use super::live::Ended;
 use super::ranks::Launcher;
-use super::stage::{Stage, named};
 use super::subject::words;
+use super::testbed::{Testbed, named};
 use anyhow::{Context as _, Result};
 use fsarena_testkit::fixture::Fixture;
 use std::fs;
@@ -84,21 +84,21 @@ impl Ground {
 /// When the campaign is to stop, or the case could not be carried out as it was drawn.
 pub(super) fn carry_out(case: &mut Case, ground: &Ground) -> Result<Outcome> {
     let setting = ground.setting(case)?;
-    let mut run = CaseRun { stage: Stage::new(setting), ranks: Vec::new() };
+    let mut run = CaseRun { testbed: Testbed::new(setting), ranks: Vec::new() };
     let done = run.all(case);
     let is_good = done.as_ref().is_ok_and(|outcome| outcome.faults.is_empty());
     if !is_good {
-        run.stage.put_away();
-        case.disturbance.save(&run.stage.setting)?;
+        run.testbed.put_away();
+        case.disturbance.save(&run.testbed.setting)?;
         return done;
     }
-    fs::remove_dir_all(&run.stage.setting.fixture.dir)?;
+    fs::remove_dir_all(&run.testbed.setting.fixture.dir)?;
     done
 }
 
 /// A case under way.
 struct CaseRun {
-    stage: Stage,
+    testbed: Testbed,
     /// What is wrong with ranks.
     ranks: Vec<String>,
 }
@@ -111,16 +111,16 @@ impl CaseRun {
         case.subject.allow(&mut allowed);
         allowed.has_words = !case.disturbance.hides_words();
         faults.extend(named("the start", checks::end(&ended, &allowed)));
-        faults.extend(case.subject.halves(&self.stage.setting)?);
+        faults.extend(case.subject.halves(&self.testbed.setting)?);
         // Whoever came to its end has put everything away; records may wait for the next start.
         if matches!(ended.code(), Some(0 | 130)) && !case.disturbance.may_keep_records() {
-            faults.extend(named("before the next start", self.stage.standing()?));
+            faults.extend(named("before the next start", self.testbed.standing()?));
         }
-        case.disturbance.after_end(&self.stage.setting)?;
+        case.disturbance.after_end(&self.testbed.setting)?;
         faults.extend(self.next_start(case)?);
-        let mut standing = self.stage.standing()?;
+        let mut standing = self.testbed.standing()?;
         if standing.is_empty() {
-            standing.extend(case.subject.standing(&self.stage.setting)?);
+            standing.extend(case.subject.standing(&self.testbed.setting)?);
         }
         faults.extend(named("after the next start", standing));
         // The start after may have resumed it: what is demanded holds for both.
@@ -130,9 +130,9 @@ impl CaseRun {
             Act::Missed if case.target.nature().may_fail => Demand::Documented,
             Act::Missed => Demand::AllDone,
         };
-        faults.extend(case.subject.demanded(&self.stage.setting, demand, &ended)?);
+        faults.extend(case.subject.demanded(&self.testbed.setting, demand, &ended)?);
         if case.is_completed && faults.is_empty() {
-            faults.extend(named("to its end", case.subject.complete(&mut self.stage)?));
+            faults.extend(named("to its end", case.subject.complete(&mut self.testbed)?));
         }
         faults.append(&mut self.ranks);
         Ok(Outcome { act, faults })
@@ -140,11 +140,11 @@ impl CaseRun {
 
     /// The start that is disturbed.
     fn disturbed(&mut self, case: &mut Case) -> Result<(Act, Ended)> {
-        let mut start = self.stage.setting.start::<&str>(&[]);
+        let mut start = self.testbed.setting.start::<&str>(&[]);
         // What is disturbed may lie in other places then.
-        case.disturbance.prepare(&mut self.stage.setting, &mut start)?;
-        case.subject.prepare(&mut self.stage)?;
-        let setting = &mut self.stage.setting;
+        case.disturbance.prepare(&mut self.testbed.setting, &mut start)?;
+        case.subject.prepare(&mut self.testbed)?;
+        let setting = &mut self.testbed.setting;
         start.args = case.subject.arguments(setting)?;
         start.variables.extend(setting.variables());
         setting.again = case.subject.again(setting)?;
@@ -160,16 +160,17 @@ impl CaseRun {
         })();
         self.ranks.extend(launcher.map(Launcher::end).unwrap_or_default());
         let (pid, act, ended) = done?;
-        let uids = self.stage.setting.fixture.uids_of_journals();
+        let uids = self.testbed.setting.fixture.uids_of_journals();
         // Disks of power cuts are called by the process.
-        self.stage.expect_gone(uids.into_iter().chain([format!("crash-{}", pid.as_raw_nonzero())]));
+        self.testbed
+            .expect_gone(uids.into_iter().chain([format!("crash-{}", pid.as_raw_nonzero())]));
         case.subject.hear(&ended);
         Ok((act, ended))
     }
 
     /// The start after the disturbed one, which has to clean up.
     fn next_start(&mut self, case: &mut Case) -> Result<Vec<String>> {
-        let setting = &self.stage.setting;
+        let setting = &self.testbed.setting;
         let other = setting.fixture.dir.join("other").display().to_string();
         let args = match case.next {
             NextStart::List => words(&["list"]),
@@ -181,7 +182,7 @@ impl CaseRun {
         };
         let is_again = case.next == NextStart::Again;
         let launcher = is_again.then(|| case.subject.launcher(setting, "next")).flatten();
-        let ended = self.stage.start_with(launcher, ("next", &args), &mut self.ranks)?;
+        let ended = self.testbed.start_with(launcher, ("next", &args), &mut self.ranks)?;
         if is_again {
             case.subject.hear_again(&ended);
         }

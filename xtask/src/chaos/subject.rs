@@ -6,7 +6,7 @@ use super::kind::{Demand, Setting};
 use super::live::Ended;
 use super::ranks::Launcher;
 use super::shape::Nature;
-use super::stage::Stage;
+use super::testbed::Testbed;
 use anyhow::Result;
 
 /// What cases take place on. A new one is a file in `targets/`, or a row in one, and a line in
@@ -43,7 +43,7 @@ pub(super) trait Subject {
     }
 
     /// Makes what it works on.
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()>;
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()>;
 
     /// Arguments of the start that is disturbed.
     fn arguments(&self, setting: &Setting) -> Result<Vec<String>>;
@@ -88,7 +88,7 @@ pub(super) trait Subject {
     fn demanded(&self, setting: &Setting, demand: Demand, ended: &Ended) -> Result<Vec<String>>;
 
     /// Has it done to its end; what is wrong with that.
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>>;
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>>;
 }
 
 /// Arguments from words.

@@ -8,6 +8,7 @@
 use super::child_job::run_self;
 use super::options::{MIB, Options, Section, Verdict};
 use super::pairs::{Pace, Sample, Side, stage};
+use super::process_status::ProcessStatus;
 use super::table::{Centre, Compared, Comparison};
 use crate::program;
 use anyhow::{Context as _, Result, ensure};
@@ -239,11 +240,10 @@ pub(super) fn merge_child(text: &str) -> Result<()> {
     let bytes = serde_json::to_vec(&ranks)?.len();
     ensure!(bytes > 0);
     let elapsed_ns = u64::try_from(began.elapsed().as_nanos())?;
-    let status = fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak_kib = peak.and_then(|text| text.split_ascii_whitespace().next());
-    let peak_kib: u64 = peak_kib.context("no VmHWM in /proc/self/status")?.parse()?;
-    println!("{}", serde_json::to_string(&Merged { elapsed_ns, peak_bytes: peak_kib << 10 })?);
+    let status = ProcessStatus::of_pid(std::process::id());
+    let peak_bytes = status.and_then(|status| status.peak_bytes());
+    let peak_bytes = peak_bytes.context("no VmHWM in /proc/self/status")?;
+    println!("{}", serde_json::to_string(&Merged { elapsed_ns, peak_bytes })?);
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod made;
 
 use super::options::{Options, Section, Verdict};
 use super::pairs::stage;
+use super::process_status::ProcessStatus;
 use crate::program;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_stats::median;
@@ -137,7 +138,8 @@ impl Commands<'_> {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            peak_bytes = peak_bytes.max(peak(child.id()));
+            let status = ProcessStatus::of_pid(child.id());
+            peak_bytes = status.and_then(|it| it.peak_bytes()).unwrap_or(0).max(peak_bytes);
             std::thread::sleep(LOOK_EVERY);
         };
         let elapsed = began.elapsed();
@@ -145,12 +147,4 @@ impl Commands<'_> {
         ensure!(status.success(), "{}: {status}: {said}", words.join(" "));
         Ok(Took { elapsed, peak_bytes })
     }
-}
-
-/// The most memory that a process has had so far.
-fn peak(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.unwrap_or(0) << 10
 }

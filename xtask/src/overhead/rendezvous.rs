@@ -7,6 +7,7 @@
 
 use super::options::{MIB, Options, Section, Verdict};
 use super::pairs::stage;
+use super::process_status::ProcessStatus;
 use crate::program;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_model::record::{Outcome, TrialRecord};
@@ -165,22 +166,15 @@ fn attacked(
 impl Attacked {
     /// Takes what the kernel says of the runner so far.
     fn take(&mut self, pid: u32) {
-        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}"));
-        let Ok((stat, status)) = read("stat").and_then(|stat| Ok((stat, read("status")?))) else {
-            return;
-        };
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+        let Some((stat, status)) = stat.zip(ProcessStatus::of_pid(pid)) else { return };
         // Behind the name, which may have blanks: the state is the first field.
         let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let ticks: u64 = fields.skip(11).take(2).filter_map(|text| text.parse::<u64>().ok()).sum();
         let per_s = rustix::param::clock_ticks_per_second();
         self.cpu = self.cpu.max(Duration::from_secs_f64(ticks as f64 / per_s as f64));
-        let value = |name: &str| -> u64 {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let word = line.and_then(|line| line.split_whitespace().next());
-            word.and_then(|word| word.parse().ok()).unwrap_or(0)
-        };
-        self.threads = self.threads.max(value("Threads:"));
-        self.peak_bytes = self.peak_bytes.max(value("VmHWM:") << 10);
+        self.threads = self.threads.max(status.threads().unwrap_or(0));
+        self.peak_bytes = self.peak_bytes.max(status.peak_bytes().unwrap_or(0));
     }
 }
 

@@ -43,7 +43,7 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<()> {
 }
 
 fn terms(files: &FilesArgs) -> Result<Terms> {
-    let now_unix_ns = context::unix_ns();
+    let now_unix_ns = fsarena_metrics::realtime_ns();
     let margin = match &files.margin {
         None => DEFAULT_MARGIN,
         Some(text) => match parse_share(text) {

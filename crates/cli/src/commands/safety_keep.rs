@@ -147,7 +147,7 @@ impl Keeper {
         let state = KeptState {
             format: 0,
             id: String::new(),
-            kept_unix_s: context::unix_ns() / 1_000_000_000,
+            kept_unix_s: fsarena_metrics::realtime_ns() / 1_000_000_000,
             contender: levels.fs.to_string(),
             fs: levels.fs.clone(),
             model: model.clone(),

@@ -89,7 +89,7 @@ fn length(text: &str, every_ns: u64) -> Result<u64> {
 }
 
 fn terms(args: &WatchArgs, every_ns: u64) -> Terms {
-    let now_unix_ns = context::unix_ns();
+    let now_unix_ns = fsarena_metrics::realtime_ns();
     let title = args.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     Terms {
         uid: context::new_uid(now_unix_ns),
@@ -168,7 +168,7 @@ struct StoredWatch {
 impl StoredWatch {
     fn begin(store: Store, header: RunHeader, target: &WatchTarget, every_ns: u64) -> Result<Self> {
         let state_dir = context::state_dir()?;
-        let started_unix_ns = context::unix_ns();
+        let started_unix_ns = fsarena_metrics::realtime_ns();
         let database = std::path::absolute(store.path())?;
         let opening = Opening::new(&header.uid, &database, target, every_ns, started_unix_ns);
         // Before the RUN, so that no RUN is without a journal of its samples.

@@ -2,6 +2,7 @@
 //! each, nothing left.
 
 use crate::support::{TestEnv, assert_nothing_left};
+use fsarena_places::kernel::{DEBIAN_SOURCES, Source};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -129,7 +130,7 @@ fn a_build_that_is_killed_leaves_nothing() {
     let kernels = env.path("kernels");
     let entries = || fs::read_dir(&kernels).into_iter().flatten().flatten();
     let begun = || entries().any(|entry| entry.path().join("source/Makefile").exists());
-    let source = Path::new("/usr/src/linux-source-6.12.tar.xz");
+    let source = Source::Debian("6.12").path(Path::new(DEBIAN_SOURCES));
     let probe = env.run(&["kernel", "build", "--source", &env.make_dir("tree")]);
     if !source.exists() || probe.stderr.contains("missing for the build of a kernel") {
         println!("not run: needs the source of Linux 6.12 and what builds it");

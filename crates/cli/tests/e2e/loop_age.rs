@@ -206,15 +206,25 @@ fn an_age_is_made_once_where_images_are_kept() {
     assert_nothing_left(&env);
 }
 
+/// A RUN on an aged ext4 whose image is kept in `dir`.
+fn in_images(dir: &str) -> Vec<&str> {
+    let on = ["--fs", "ext4", "--on", "loop:320M", "--age", "60%:churn=0", "--age-images", dir];
+    [&["run", "--runs", "1"][..], &on, &WORK].concat()
+}
+
+/// The image that the first such RUN keeps.
+fn kept_once(env: &TestEnv, dir: &str) -> String {
+    env.run(&in_images(dir)).good();
+    sh(&format!("ls {dir}/*.img")).trim().to_owned()
+}
+
 /// An image that is not what was kept fails the trial; without its description it is made anew.
 #[test]
 fn a_kept_image_that_was_changed_is_refused() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let dir = env.make_dir("ages");
-    let on = ["--fs", "ext4", "--on", "loop:320M", "--age", "60%:churn=0", "--age-images", &dir];
-    let command = [&["run", "--runs", "1"][..], &on, &WORK].concat();
-    env.run(&command).good();
-    let image = sh(&format!("ls {dir}/*.img")).trim().to_owned();
+    let command = in_images(&dir);
+    let image = kept_once(&env, &dir);
     sh(&format!("printf x | dd of={image} bs=1 seek=200000000 conv=notrunc status=none"));
     let ran = env.run(&command);
     ran.says(&["is not the image that was kept", "remove it: the age is then made anew"]);
@@ -233,10 +243,8 @@ fn a_kept_image_that_was_changed_is_refused() {
 fn nothing_is_kept_through_a_link() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let dir = env.make_dir("ages");
-    let on = ["--fs", "ext4", "--on", "loop:320M", "--age", "60%:churn=0", "--age-images", &dir];
-    let command = [&["run", "--runs", "1"][..], &on, &WORK].concat();
-    env.run(&command).good();
-    let image = sh(&format!("ls {dir}/*.img")).trim().to_owned();
+    let command = in_images(&dir);
+    let image = kept_once(&env, &dir);
     let note = image.replace(".img", ".json");
     let secret = env.write("secret", "secret");
     sh(&format!("rm {image} {note}; ln -s {secret} {note}.new; ln -s {secret} {image}"));

@@ -6,8 +6,8 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Demand, Setting};
 use crate::chaos::live::Ended;
 use crate::chaos::shape::Nature;
-use crate::chaos::stage::{Stage, named};
 use crate::chaos::subject::{Subject, Target, words};
+use crate::chaos::testbed::{Testbed, named};
 use anyhow::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,12 +82,12 @@ impl Subject for Article {
         EXPECTED_MS
     }
 
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()> {
-        let setting = &stage.setting;
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()> {
+        let setting = &testbed.setting;
         results::put_run(&setting.fixture.database, &format!("{:016x}", setting.number))?;
         let made = setting.fixture.dir.join("made");
         fs::create_dir(&made)?;
-        good(stage.start("made", &self.arguments_to(&made))?)?;
+        good(testbed.start("made", &self.arguments_to(&made))?)?;
         self.written = Written::read(&made)?;
         fs::create_dir(place(setting))?;
         if self.has_old {
@@ -118,11 +118,11 @@ impl Subject for Article {
         Ok(if hindered { Vec::new() } else { vec![said] })
     }
 
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>> {
-        let ended = stage.start("again", &self.arguments(&stage.setting)?)?;
-        let mut found = self.demanded(&stage.setting, Demand::AllDone, &ended)?;
-        found.extend(self.standing(&stage.setting)?);
-        found.extend(stage.standing()?);
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>> {
+        let ended = testbed.start("again", &self.arguments(&testbed.setting)?)?;
+        let mut found = self.demanded(&testbed.setting, Demand::AllDone, &ended)?;
+        found.extend(self.standing(&testbed.setting)?);
+        found.extend(testbed.standing()?);
         Ok(named("again", found))
     }
 }

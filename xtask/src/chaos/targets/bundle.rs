@@ -7,8 +7,8 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Demand, Setting};
 use crate::chaos::live::Ended;
 use crate::chaos::shape::Nature;
-use crate::chaos::stage::{Stage, named};
 use crate::chaos::subject::{Subject, Target, words};
+use crate::chaos::testbed::{Testbed, named};
 use anyhow::Result;
 use fsarena_store::Store;
 use std::collections::BTreeSet;
@@ -111,15 +111,15 @@ impl Subject for Bundle {
         EXPECTED_MS
     }
 
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()> {
-        let setting = &stage.setting;
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()> {
+        let setting = &testbed.setting;
         results::put_run(&setting.fixture.database, &uid(setting, 0))?;
         match self.command {
             Command::Write => {
                 let made = in_case(setting, "made");
                 fs::create_dir(&made)?;
                 let path = made.join(NAME).display().to_string();
-                good(stage.start("made", &["bundle", "1", "-o", &path])?)?;
+                good(testbed.start("made", &["bundle", "1", "-o", &path])?)?;
                 self.written = Written::read(&made)?;
                 fs::create_dir(place(setting))?;
                 if self.has_old {
@@ -128,8 +128,8 @@ impl Subject for Bundle {
             }
             Command::Check => {
                 let path = in_case(setting, NAME).display().to_string();
-                good(stage.start("made", &["bundle", "1", "-o", &path])?)?;
-                let checked = stage.start("checked", &["bundle", "check", &path])?;
+                good(testbed.start("made", &["bundle", "1", "-o", &path])?)?;
+                let checked = testbed.start("checked", &["bundle", "check", &path])?;
                 self.said = good(checked)?.stdout;
             }
             Command::Merge => {
@@ -172,14 +172,14 @@ impl Subject for Bundle {
         Ok(found)
     }
 
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>> {
-        let ended = stage.start("again", &self.arguments_to(&stage.setting))?;
-        let mut found = self.demanded(&stage.setting, Demand::AllDone, &ended)?;
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>> {
+        let ended = testbed.start("again", &self.arguments_to(&testbed.setting))?;
+        let mut found = self.demanded(&testbed.setting, Demand::AllDone, &ended)?;
         if self.command == Command::Check && ended.stdout != self.said {
             found.push("a check says something else than undisturbed".to_owned());
         }
-        found.extend(self.standing(&stage.setting)?);
-        found.extend(stage.standing()?);
+        found.extend(self.standing(&testbed.setting)?);
+        found.extend(testbed.standing()?);
         Ok(named("again", found))
     }
 }

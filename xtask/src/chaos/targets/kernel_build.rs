@@ -6,17 +6,16 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Demand, Setting};
 use crate::chaos::live::{Ended, Live};
 use crate::chaos::shape::{Nature, Stored};
-use crate::chaos::stage::{Stage, named};
 use crate::chaos::subject::{Subject, Target, words};
+use crate::chaos::testbed::{Testbed, named};
 use crate::chaos::victim::Victim;
 use anyhow::{Context as _, Result};
-use fsarena_places::kernel::Cache;
+use fsarena_places::kernel::{Cache, DEBIAN_SOURCES, Source};
 use fsarena_process::cmd::{find, why_missing};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
 /// Another one than that of the kernel that is there.
 const TICKS: &str = "333";
 const UNPACKING: &str = "unpacking the source";
@@ -54,7 +53,8 @@ impl Target for KernelBuilds {
     fn why_not(&self) -> Option<String> {
         let programs = ["make", "gcc", "flex", "bison", "bc", "tar", "xz"];
         let missing = programs.into_iter().find(|name| find(name).is_none());
-        let source = (!Path::new(SOURCE).exists()).then(|| format!("no {SOURCE}"));
+        let path = Source::Debian("6.12").path(Path::new(DEBIAN_SOURCES));
+        let source = (!path.exists()).then(|| format!("no {}", path.display()));
         missing.map(why_missing).or(source)
     }
 
@@ -109,20 +109,20 @@ fn put_listed(dir: &Path) -> Result<()> {
 
 impl KernelBuild {
     /// The kernels that were there are there, as they were.
-    fn there(&self, stage: &Stage) -> Result<Vec<String>> {
-        let listed = stage.start("kernels", &["kernel", "list"])?;
+    fn there(&self, testbed: &Testbed) -> Result<Vec<String>> {
+        let listed = testbed.start("kernels", &["kernel", "list"])?;
         let missing = self.there.iter().filter(|key| !listed.stdout.contains(*key));
         let mut found: Vec<String> = missing.map(|key| format!("kernel {key} is gone")).collect();
         if self.is_real {
-            let checked = stage.start("kernel", &["kernel", "check"])?;
+            let checked = testbed.start("kernel", &["kernel", "check"])?;
             found.extend(named("the kernel that was there", end(&checked, &Allowed::codes(&[0]))));
         }
         Ok(found)
     }
 
     /// A build that is begun is stopped as soon as it unpacks, and leaves nothing by itself.
-    fn begun_and_stopped(&self, stage: &Stage) -> Result<Vec<String>> {
-        let setting = &stage.setting;
+    fn begun_and_stopped(&self, testbed: &Testbed) -> Result<Vec<String>> {
+        let setting = &testbed.setting;
         let start = setting.start(&self.arguments(setting)?);
         let mut live = start.begin(&setting.fixture, "again", &setting.stop)?;
         let unpacks = |live: &Live| live.stderr().contains(UNPACKING).then_some(());
@@ -149,8 +149,8 @@ impl Subject for KernelBuild {
         50_000
     }
 
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()> {
-        let setting = &mut stage.setting;
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()> {
+        let setting = &mut testbed.setting;
         let dir = kernels(setting);
         fs::create_dir(&dir)?;
         let own = Cache::of_user().context("the guest kernels of this user")?;
@@ -205,11 +205,11 @@ impl Subject for KernelBuild {
         Ok(Vec::new())
     }
 
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>> {
-        let mut found = self.there(stage)?;
-        found.extend(named("another build", self.begun_and_stopped(stage)?));
-        found.extend(self.standing(&stage.setting)?);
-        found.extend(stage.standing()?);
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>> {
+        let mut found = self.there(testbed)?;
+        found.extend(named("another build", self.begun_and_stopped(testbed)?));
+        found.extend(self.standing(&testbed.setting)?);
+        found.extend(testbed.standing()?);
         Ok(found)
     }
 }

@@ -9,8 +9,8 @@ use crate::chaos::kind::{Demand, Setting};
 use crate::chaos::live::Ended;
 use crate::chaos::ranks::{self, Launcher, Ranks};
 use crate::chaos::shape::Nature;
-use crate::chaos::stage::{Stage, named};
 use crate::chaos::subject::{Subject, Target, words};
+use crate::chaos::testbed::{Testbed, named};
 use anyhow::{Context as _, Result};
 use fsarena_model::run::RunState;
 use fsarena_places::kernel::Cache;
@@ -93,8 +93,8 @@ impl Subject for Run {
         self.target.why_not_with(self.work.file_systems())
     }
 
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()> {
-        let setting = &mut stage.setting;
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()> {
+        let setting = &mut testbed.setting;
         let text = self.work.text(self.target, &setting.fixture.dir.join("target"));
         fs::write(experiment(setting), text)?;
         if self.work.keeps_images() {
@@ -169,18 +169,18 @@ impl Subject for Run {
     }
 
     /// Resumes RUN 1, where it was interrupted or could not go on.
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>> {
-        let database = stage.setting.fixture.database.clone();
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>> {
+        let database = testbed.setting.fixture.database.clone();
         for time in 1..=RESUMES_MAX {
             let Some(before) = checks::stored(&database)? else { return Ok(Vec::new()) };
             if !matches!(before.state, RunState::Interrupted | RunState::Failed) {
                 return Ok(Vec::new());
             }
             let name = format!("resume-{time}");
-            let args = self.arguments_to_resume(&stage.setting, "--resume=1")?;
-            let launcher = self.launcher(&stage.setting, &name);
+            let args = self.arguments_to_resume(&testbed.setting, "--resume=1")?;
+            let launcher = self.launcher(&testbed.setting, &name);
             let mut faults = Vec::new();
-            let ended = stage.start_with(launcher, (&name, &args), &mut faults)?;
+            let ended = testbed.start_with(launcher, (&name, &args), &mut faults)?;
             self.hear(&ended);
             let has_failed = !before.failed.is_empty() || self.target.nature.may_fail;
             let mut codes = if has_failed { vec![0, 1] } else { vec![0] };
@@ -191,9 +191,9 @@ impl Subject for Run {
                 codes.push(130);
             }
             faults.extend(checks::end(&ended, &Allowed::codes(&codes)));
-            faults.extend(stage.standing()?);
+            faults.extend(testbed.standing()?);
             if faults.is_empty() {
-                faults.extend(self.kept(&stage.setting)?);
+                faults.extend(self.kept(&testbed.setting)?);
             }
             let after = checks::stored(&database)?;
             if faults.is_empty() && ended.code() != Some(130) && !has_failed {

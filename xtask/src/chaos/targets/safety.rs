@@ -7,8 +7,8 @@ use crate::chaos::draw::Draw;
 use crate::chaos::kind::{Demand, Setting};
 use crate::chaos::live::Ended;
 use crate::chaos::shape::{Nature, Stored};
-use crate::chaos::stage::{Stage, named};
 use crate::chaos::subject::{Subject, Target, words};
+use crate::chaos::testbed::{Testbed, named};
 use crate::chaos::victim::Victim;
 use anyhow::{Context as _, Result};
 use fsarena_places::kept_states::KeptStates;
@@ -104,17 +104,17 @@ impl Subject for Safety {
         Some((self.describe(), reason?))
     }
 
-    fn prepare(&mut self, stage: &mut Stage) -> Result<()> {
+    fn prepare(&mut self, testbed: &mut Testbed) -> Result<()> {
         if !self.is_native {
             let kernels = Cache::of_user().context("the guest kernels of this user")?;
             let dir = kernels.dir().display().to_string();
-            stage.setting.more_variables.push(("FSARENA_KERNEL_DIR", dir));
-            let ended = stage.start("undisturbed", &self.arguments(&stage.setting)?)?;
-            let states = kept(&stage.setting.fixture.dir.join(".local/share"));
+            testbed.setting.more_variables.push(("FSARENA_KERNEL_DIR", dir));
+            let ended = testbed.start("undisturbed", &self.arguments(&testbed.setting)?)?;
+            let states = kept(&testbed.setting.fixture.dir.join(".local/share"));
             self.undisturbed = Some((ended, names(&states)?));
         }
-        let data = stage.setting.output.display().to_string();
-        stage.setting.more_variables.push(("XDG_DATA_HOME", data));
+        let data = testbed.setting.output.display().to_string();
+        testbed.setting.more_variables.push(("XDG_DATA_HOME", data));
         Ok(())
     }
 
@@ -173,17 +173,17 @@ impl Subject for Safety {
         Ok(found)
     }
 
-    fn complete(&mut self, stage: &mut Stage) -> Result<Vec<String>> {
-        let ended = stage.start("again", &self.arguments(&stage.setting)?)?;
+    fn complete(&mut self, testbed: &mut Testbed) -> Result<Vec<String>> {
+        let ended = testbed.start("again", &self.arguments(&testbed.setting)?)?;
         let mut found = Vec::new();
         let is_busy = self.is_native && ended.stderr.contains(TOO_BUSY);
         let is_one = |code| code != 1 && self.codes_again().contains(&code);
         if !is_busy && !ended.code().is_some_and(is_one) {
             found.push(format!("{}: {}", ended.describe(), ended.stderr.trim()));
         }
-        found.extend(self.demanded(&stage.setting, Demand::AllDone, &ended)?);
-        found.extend(self.standing(&stage.setting)?);
-        found.extend(stage.standing()?);
+        found.extend(self.demanded(&testbed.setting, Demand::AllDone, &ended)?);
+        found.extend(self.standing(&testbed.setting)?);
+        found.extend(testbed.standing()?);
         Ok(named("again", found))
     }
 }

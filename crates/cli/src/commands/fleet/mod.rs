@@ -48,7 +48,7 @@ fn run_on_all(args: &FleetRunArgs, db: Option<&Path>) -> Result<ExitCode> {
         request: &request,
         connections: &connections,
         screen: Arc::new(Screen::new(&request.hosts)),
-        token: context::new_uid(context::unix_ns()),
+        token: context::new_uid(fsarena_metrics::realtime_ns()),
     };
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 use crate::args::{Cli, Command, FleetRunArgs, RunArgs};
 use crate::commands::remote::{self, TrustedSsh};
 use crate::commands::run::read_experiment;
-use crate::context::{self, Usage};
+use crate::context::Usage;
 use anyhow::Result;
 use clap::Parser as _;
 use fsarena_hosts::HostList;
@@ -31,7 +31,7 @@ impl Request {
         let run = run_options(args)?;
         let (experiment, own_seed) = experiment(args.experiment.as_deref())?;
         // Hosts must not draw one each.
-        let drawn = context::unix_ns() % 1_000_000_000;
+        let drawn = fsarena_metrics::realtime_ns() % 1_000_000_000;
         let seed = args.seed.or(own_seed).unwrap_or(drawn);
         let name = args.experiment.iter().filter(|_| experiment.is_empty()).cloned();
         let mut arguments: Vec<String> = name.collect();

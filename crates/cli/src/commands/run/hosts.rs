@@ -367,7 +367,7 @@ fn check_hello(host: &Host, hello: &HostHello, needs_root: Option<&str>) -> Resu
     if let Some(what) = needs_root.filter(|_| !hello.is_root) {
         return Err(format!("{host}: {what} needs root there; name it as root@HOST"));
     }
-    let difference_ns = hello.unix_ns.abs_diff(crate::context::unix_ns());
+    let difference_ns = hello.unix_ns.abs_diff(fsarena_metrics::realtime_ns());
     if u128::from(difference_ns) > CLOCK_DIFFERENCE.as_nanos() {
         let difference = fsarena_model::units::Nanos(difference_ns);
         say!("{host}: its date differs from ours by {difference}; lengths are not affected");

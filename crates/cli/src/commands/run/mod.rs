@@ -123,7 +123,7 @@ fn header(
     place: RunPlace,
     findings: Vec<Finding>,
 ) -> RunHeader {
-    let now_unix_ns = context::unix_ns();
+    let now_unix_ns = fsarena_metrics::realtime_ns();
     if let Some(ask) = &mut plan.verdict {
         ask.begun_unix_ns = Some(now_unix_ns);
     }

@@ -53,7 +53,7 @@ pub(super) fn overrides(
         ask: args.ask.clone(),
         headline: args.headline.clone(),
         seed: args.seed,
-        fallback_seed: context::unix_ns() % 1_000_000_000,
+        fallback_seed: fsarena_metrics::realtime_ns() % 1_000_000_000,
         crash_runs: args.crash_runs,
         scale: args.scale,
         stonewall: args.stonewall.clone(),

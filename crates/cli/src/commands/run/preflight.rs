@@ -171,7 +171,7 @@ fn kernels(files: &[PathBuf], state_dir: &Path, database: &Path) -> Result<Kerne
     if files.is_empty() {
         return Ok(kernels);
     }
-    let name = format!("kernels-{}", context::new_uid(context::unix_ns()));
+    let name = format!("kernels-{}", context::new_uid(fsarena_metrics::realtime_ns()));
     let own = JournaledDir::make(state_dir, &name, database)?;
     for path in files {
         let added = kernels.add_file(path, own.path(), &|| false);

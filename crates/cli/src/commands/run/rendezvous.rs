@@ -140,7 +140,7 @@ fn listener(at: &str) -> Result<TcpListener> {
 
 /// A directory for the secret and a socket.
 fn own_dir(database: &Path) -> Result<JournaledDir> {
-    let name = format!("rendezvous-{}", context::new_uid(context::unix_ns()));
+    let name = format!("rendezvous-{}", context::new_uid(fsarena_metrics::realtime_ns()));
     Ok(JournaledDir::make(&context::state_dir()?, &name, database)?)
 }
 

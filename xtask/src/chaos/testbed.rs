@@ -14,14 +14,14 @@ use std::time::Duration;
 const YOUNG: Duration = Duration::from_secs(11);
 
 /// A case under way.
-pub(super) struct Stage {
+pub(super) struct Testbed {
     pub(super) setting: Setting,
     before: Machine,
     /// Ids of all RUNs that were seen, and of what else gives names on this machine.
     uids: Vec<String>,
 }
 
-impl Stage {
+impl Testbed {
     pub(super) fn new(setting: Setting) -> Self {
         Self { setting, before: Machine::now(), uids: Vec::new() }
     }
