@@ -36,11 +36,11 @@ fn build(root: &Path, dist: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root).env("RUSTFLAGS", STATIC);
-    command.args(["build", "--release", "--package", "fsarena-cli", "--target", TARGET]);
+    command.args(["build", "--profile", "dist", "--package", "fsarena-cli", "--target", TARGET]);
     finish(&mut command)?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let built = target.join(TARGET).join("release/fsarena");
+    let built = target.join(TARGET).join("dist/fsarena");
     let program = dist.join("fsarena");
     fs::copy(&built, &program).with_context(|| format!("{}", built.display()))?;
     finish(Command::new("strip").arg("--strip-debug").arg(&program))?;

@@ -36,7 +36,7 @@ pub fn run_guest_trial(spec_text: &str, program: &Path) -> Result<String, String
     record.time_base = TimeBase::Virtual;
     record.place = TrialPlace::Virtual;
     record.phases.iter_mut().for_each(without_processor);
-    serde_json::to_string(&record).map_err(|error| error.to_string())
+    record.to_json().map_err(|error| error.to_string())
 }
 
 /// Takes out of a phase what its processor time was: there is none in virtual time. A phase that

@@ -81,8 +81,7 @@ pub enum ExecutorSays {
 /// # Errors
 /// A sentence: which field is wrong, or which version is not known.
 pub fn parse_spec(line: &str) -> Result<TrialSpec, String> {
-    let spec: TrialSpec =
-        serde_json::from_str(line).map_err(|error| format!("trial spec: {error}"))?;
+    let spec = TrialSpec::from_json(line).map_err(|error| format!("trial spec: {error}"))?;
     if spec.schema != fsarena_model::SPEC_SCHEMA {
         return Err(format!(
             "trial spec of schema {}; this program knows schema {}",

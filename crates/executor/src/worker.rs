@@ -151,7 +151,7 @@ impl<'a> ReadyWorker<'a> {
 
     /// Hands it `spec`; whether that has come to it is heard of when it is ready.
     pub(crate) fn give(&mut self, spec: &WorkerSpec) {
-        self.say(&serde_json::to_string(spec).expect("a spec is plain data"));
+        self.say(&spec.to_json().expect("a spec is plain data"));
     }
 
     /// A worker that has died already is heard of by reading.

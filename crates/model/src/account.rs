@@ -5,7 +5,7 @@
 //! none; the last one goes on to the unmount. The total is the device's own counter, which is not
 //! the trace's: what the trace did not see is the unattributed rest.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -13,8 +13,8 @@ mod sequence;
 
 pub use sequence::{AgeOp, AgeSequence, DIRECTORIES, SYNC_BYTES};
 
+use crate::JsonSchema;
 use crate::dataset::{Distribution, Draw};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Sizes of files are whole blocks of this many bytes.

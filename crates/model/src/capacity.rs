@@ -1,6 +1,6 @@
 //! Capacity of a file system: what a new one is expected to offer, and how it allocates its room.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What statfs(2) is expected to tell right after a file system was made and mounted.

@@ -5,8 +5,8 @@
 //! [`ClientSays`]. From then on it says `chill`, `count`, `counted` or `end`, a line each, and each
 //! has its answer.
 
+use crate::JsonSchema;
 use crate::sample::{Counters, SamplerCost, Series};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The three clocks of a phase: `returned`, `durable` and `drained`.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One of the three clocks.

@@ -8,17 +8,16 @@
 //! The text of options is taken as given, and defaults are not filled in: `mkfs.block_size=4096`
 //! and no such option are two contenders, even where mkfs would choose 4096 anyway.
 
+use crate::JsonSchema;
 use crate::device::{QueueLevel, SsdPolicy};
 use crate::job::Reflink;
 use crate::seed::hex;
 use crate::units::{Bytes, size_text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use strum::IntoStaticStr;
 
 /// One combination of levels, with the label that tables show.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -232,9 +231,8 @@ fn yes() -> bool {
 }
 
 /// Where a file system lies.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-#[strum(serialize_all = "kebab-case")]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
     Loop {
@@ -341,13 +339,24 @@ pub const SEVERAL_MOST: usize = 8;
 /// What stands as the program where a device was watched, and nothing was measured.
 pub const WATCH: &str = "fsarena watch";
 
-impl DeviceLevel {
+kinds!(
     /// Name of the kind, as in files and tables.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        self.into()
+    DeviceLevel.kind {
+        Loop = "loop",
+        Ram = "ram",
+        Zram = "zram",
+        Brd = "brd",
+        NullBlk = "null-blk",
+        Vdisk = "vdisk",
+        Virtual = "virtual",
+        Block = "block",
+        Directory = "directory",
+        Several = "several",
+        Elsewhere = "elsewhere",
     }
+);
 
+impl DeviceLevel {
     /// Whether trials on it are in virtual time.
     #[must_use]
     pub fn is_virtual(&self) -> bool {

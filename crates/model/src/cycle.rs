@@ -1,11 +1,10 @@
 //! A periodic application: every period it updates or makes again many small files, as the one did
 //! that was watched in 2007.
 
+use crate::JsonSchema;
 use crate::outcome::OpError;
 use crate::sample::{Counters, LatencyHistogram};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strum::IntoStaticStr;
 
 /// What a phase of [`crate::op::Op::Cycle`] does.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -139,9 +138,8 @@ pub struct Disturb {
 }
 
 /// A second load.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[strum(serialize_all = "kebab-case")]
 pub enum Load {
     /// Small files are made; those of the disturbed cycle before are removed first.
     Create {
@@ -173,13 +171,14 @@ pub enum Load {
     },
 }
 
-impl Load {
+kinds!(
     /// Its name in files and tables.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.into()
+    Load.name {
+        Create = "create",
+        Write = "write",
+        Read = "read",
     }
-}
+);
 
 /// One cycle as its worker saw it. Times are since the phase's first clock read, ns.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

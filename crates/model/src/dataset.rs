@@ -7,7 +7,7 @@ mod draw;
 
 pub use draw::{Curve, Distribution, Draw, mix};
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Shortest and longest name of a file, bytes (NAME_MAX of limits.h).

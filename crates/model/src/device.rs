@@ -1,6 +1,6 @@
 //! Block devices: what identifies one, and the settings of its queue that are factors.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -6,8 +6,8 @@
 //! work. This is decided here and nowhere else, from [`Constraints`], for phases of fsarena, for
 //! jobs of fio and for what other programs have measured.
 
+use crate::JsonSchema;
 use crate::verdict::Metric;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a phase was told to do, as far as it decides what is free.

@@ -1,7 +1,7 @@
 //! The machine: its settings as far as they can change a result, conditions that distort results
 //! ([`Finding`]), and how much equal runs differ on it ([`Noise`]).
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

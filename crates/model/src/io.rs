@@ -1,6 +1,6 @@
 //! How the calls of a phase are made: backend, depth, threads, and what is made durable meanwhile.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Longest time of a stonewall: a day.

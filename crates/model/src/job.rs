@@ -5,10 +5,9 @@
 //! `data.tar.gz`, where it is an archive), unless it lies elsewhere; what a phase makes bears the
 //! name of the phase ([`Job::product`]). All paths are relative to the root.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use strum::IntoStaticStr;
 
 /// Name of the source of a workload, as `of` says it and as it lies below the root.
 pub const DATA: &str = "data";
@@ -30,9 +29,8 @@ pub struct Job {
 }
 
 /// A kind of real work.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[strum(serialize_all = "kebab-case")]
 pub enum JobKind {
     /// `cp -a`: a tree copied into a new one.
     Copy,
@@ -196,13 +194,19 @@ impl Job {
     }
 }
 
-impl JobKind {
+kinds!(
     /// Its name in files and tables.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.into()
+    JobKind.name {
+        Copy = "copy",
+        Delete = "delete",
+        Untar = "untar",
+        Archive = "archive",
+        Flac = "flac",
+        Ogg = "ogg",
+        Compile = "compile",
+        Command = "command",
     }
-}
+);
 
 /// The Debian package that brings a program of [`Job::programs`], where it is known.
 #[must_use]

@@ -36,6 +36,45 @@ macro_rules! names {
     };
 }
 
+/// The same for variants with fields: their names alone.
+macro_rules! kinds {
+    ($(#[$doc:meta])* $type:ident.$name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+        impl $type {
+            $(#[$doc])*
+            #[must_use]
+            pub const fn $name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $text,)+
+                }
+            }
+        }
+    };
+}
+
+/// What is handed on as JSON is written and read here: compiled once, and not in every crate that
+/// reads it.
+macro_rules! handed_on_as_json {
+    ($($type:ident),+) => {
+        $(impl $type {
+            /// Reads it from JSON.
+            ///
+            /// # Errors
+            /// Where the text is no JSON, or of another form.
+            pub fn from_json(text: &str) -> serde_json::Result<Self> {
+                serde_json::from_str(text)
+            }
+
+            /// As JSON on one line.
+            ///
+            /// # Errors
+            /// Where a path in it is no UTF-8.
+            pub fn to_json(&self) -> serde_json::Result<String> {
+                serde_json::to_string(self)
+            }
+        })+
+    };
+}
+
 /// Whether a value is its default, and is left out where it is written.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -80,6 +119,11 @@ pub mod units;
 pub mod verdict;
 pub mod visible;
 pub mod worker;
+
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 
 /// Work under one name: datasets, phases, and what the executor and the worker say to each other.
 pub mod work {

@@ -4,9 +4,9 @@
 //! itself: an op is a row here, its loop and its io_uring action in the engine. See *Add an op* in
 //! `docs/architecture.md`.
 
+use crate::JsonSchema;
 use crate::io::Sharing;
 use crate::state::{DatasetState, Effect};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One operation of a phase. What it does is in its row of [`OPS`].

@@ -1,6 +1,6 @@
 //! How a trial, a step or an op ended, and what is to be said with a result.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a trial ended.

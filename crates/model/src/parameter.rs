@@ -1,8 +1,8 @@
 //! Numbers of a workload that can be varied, and the levels that one of several otherwise equal
 //! workloads has of them. Which workload has which is in [`crate::level_line`].
 
+use crate::JsonSchema;
 use crate::units::Bytes;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number of a workload that can be varied. The names are the keys of an experiment.

@@ -1,5 +1,6 @@
 //! Workloads and their phases.
 
+use crate::JsonSchema;
 use crate::cycle::Cycle;
 use crate::dataset::Dataset;
 use crate::free::{Constraints, CountedWork, FreeQuantity};
@@ -9,7 +10,6 @@ use crate::op::{Count, Op};
 use crate::parameter::WorkloadLevels;
 use crate::state::{DatasetState, Reached};
 use crate::units::Nanos;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 

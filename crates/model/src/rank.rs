@@ -3,10 +3,10 @@
 //! Each rank reports by the clock of its own host. An offset, with what it may be wrong by, lays
 //! them beside each other; lengths are never made of two clocks where one would do.
 
+use crate::JsonSchema;
 use crate::outcome::OpError;
 use crate::sample::LatencyHistogram;
 use crate::worker::{FindReport, StonewallReport, ThreadReport, WorkerReport, WorkerUsage};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `CLOCK_MONOTONIC` of a rank's host is to that of the runner.

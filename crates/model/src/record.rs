@@ -1,6 +1,7 @@
 //! The record of a trial: raw, immutable. Rates, percentages and verdicts are computed from it
 //! later and never stored in it.
 
+use crate::JsonSchema;
 use crate::account::AccountRecord;
 use crate::age::AgeRecord;
 use crate::client::ClientRecord;
@@ -21,7 +22,6 @@ use crate::thermal::ThermalRecord;
 use crate::worker::{
     FindReport, ProgramReport, StonewallReport, ThreadReport, VerifyReport, WorkerUsage,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -620,3 +620,5 @@ pub struct Space {
     /// Of these, free.
     pub inodes_free: Option<u64>,
 }
+
+handed_on_as_json!(TrialRecord);

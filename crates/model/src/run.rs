@@ -1,5 +1,6 @@
 //! A RUN: one execution of an experiment, with its plan.
 
+use crate::JsonSchema;
 pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
@@ -10,7 +11,6 @@ use crate::safety::{CrashSlot, SafetyPlan};
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -347,3 +347,5 @@ pub enum RunState {
 names!(RunState.name {
     Running = "running", Done = "done", Interrupted = "interrupted", Failed = "failed",
 });
+
+handed_on_as_json!(RunHeader);

@@ -1,7 +1,7 @@
 //! What a RUN does about crash safety: the plan of its crash runs. What is found in one is in the
 //! crate of crash safety.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The crash runs of a RUN: each workload with each run number on each contender in a guest.

@@ -1,6 +1,6 @@
 //! Samples: latency histograms and time series.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -6,9 +6,9 @@
 //! of a library may change between versions and a schedule must be the same for ever.
 //! Golden vectors in the tests below hold all of it fixed.
 
+use crate::JsonSchema;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 

@@ -1,5 +1,6 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
+use crate::JsonSchema;
 use crate::age::Age;
 use crate::capacity::Predicted;
 use crate::contender::{Cache, Contender, ContenderId};
@@ -10,11 +11,9 @@ use crate::run::{KernelFile, RunHeader};
 use crate::seed::Seed;
 use crate::trust::TrustConsent;
 use crate::worker::UserIds;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use strum::IntoStaticStr;
 
 /// One trial: a workload on a contender in a block, from a reset state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -330,9 +329,8 @@ impl TargetSpec {
 }
 
 /// One step of a trial (DESIGN §3).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "step", deny_unknown_fields)]
-#[strum(serialize_all = "kebab-case")]
 pub enum Step {
     /// Bring the device into the state that the SSD policy asks for.
     Condition,
@@ -377,13 +375,24 @@ pub enum Step {
     Teardown,
 }
 
-impl Step {
+kinds!(
     /// Name in records and progress lines.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.into()
+    Step.name {
+        Condition = "condition",
+        Reset = "reset",
+        Age = "age",
+        Mount = "mount",
+        MakeDirs = "make-dirs",
+        Stage = "stage",
+        Hook = "hook",
+        Prepare = "prepare",
+        Settle = "settle",
+        Chill = "chill",
+        Measure = "measure",
+        Verify = "verify",
+        Teardown = "teardown",
     }
-}
+);
 
 /// When a phase counts as drained where the file system cannot be frozen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -400,3 +409,5 @@ impl Default for Drain {
         Self { idle_ns: 200_000_000, cap_ns: 60_000_000_000 }
     }
 }
+
+handed_on_as_json!(TrialSpec);

@@ -3,7 +3,7 @@
 //! The plan, the executor and the worker follow it by the same rules: which contents a sector may
 //! hold, how long a file is, which names it has. Nobody looks at the file system for that.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What earlier phases of a workload have made of its dataset.

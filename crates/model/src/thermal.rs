@@ -1,6 +1,6 @@
 //! How warm a machine was.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Sensors before and after a phase.

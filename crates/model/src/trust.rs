@@ -1,7 +1,7 @@
 //! What the user says of a program that others may change. It comes from the command line alone:
 //! no experiment file and no database has one.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

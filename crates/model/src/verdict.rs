@@ -4,8 +4,8 @@
 //! The method itself (which interval when, which looks) is in `fsarena-stats` and
 //! `fsarena-verdict`, described in `docs/verdict.md`.
 
+use crate::JsonSchema;
 use crate::clock::Clock;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the method. Whatever can change a verdict of a stored RUN is a new version; the

@@ -1,5 +1,6 @@
 //! What the executor and the worker say to each other, and what programs say of themselves.
 
+use crate::JsonSchema;
 use crate::client::ClientSays;
 use crate::cycle::{CycleEvent, CyclesReport};
 use crate::dataset::Dataset;
@@ -11,7 +12,6 @@ use crate::seed::Seed;
 use crate::state::DatasetState;
 use crate::trust::TrustConsent;
 use crate::visible::one_line;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -467,3 +467,5 @@ pub struct VerifyReport {
     /// The first of them in words (at most 16).
     pub examples: Vec<String>,
 }
+
+handed_on_as_json!(WorkerSpec);

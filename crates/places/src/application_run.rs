@@ -7,9 +7,9 @@ use crate::crash_check::is_doubtful;
 use crate::crash_run::{
     CrashRunError, limit_of_each, look_at_states, not_survived, only, run_task,
 };
-use crate::disk::{DiskOrder, disk_of_states};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::{GroupCheck, Looked, in_groups};
+use fsarena_disk_server::{DiskOrder, disk_of_states};
 use fsarena_executor::crash::{ApplicationCheck, ApplicationTask, CrashTask};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::application::{Application, ApplicationSeen, ApplicationWork};

@@ -7,11 +7,13 @@
 
 pub use crate::crash_check::contents;
 use crate::crash_check::{Checked, ToCheck, is_doubtful};
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{Guest, GuestError, GuestOptions, LookRun, Program, Record, Task};
 use crate::native_crash::{self, NativeCheck, NativeCrashError};
 use crate::state_groups::{DISKS_MOST, GroupCheck, Looked, in_groups};
 use fsarena_devices::TargetError;
+use fsarena_disk_server::{
+    CrashViewDisk, Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states,
+};
 use fsarena_executor::crash::{CrashCheck, CrashTask, CrashWork, NOT_HANDED_ON, WorkRecord};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::crash_workload::CrashWorkload;

@@ -2,15 +2,14 @@
 //! virtual time.
 //!
 //! [`kernel`] finds, builds, keeps and checks guest kernels. [`guest`] boots one, with a program as
-//! its init, bytes in and bytes out. [`disk`] is how a guest asks a process of the host that is its
-//! disk; [`native`] serves the same disk to the kernel of this machine, in real time. What is done
-//! in a guest, and what is measured there, is the caller's matter.
+//! its init, bytes in and bytes out. A guest asks a process of the host that is its disk
+//! (`fsarena_disk_server`); [`native`] serves the same disk to the kernel of this machine, in real
+//! time. What is done in a guest, and what is measured there, is the caller's matter.
 #![forbid(unsafe_code)]
 
 pub mod application_run;
 mod crash_check;
 pub mod crash_run;
-pub mod disk;
 pub mod guest;
 pub mod kept_states;
 pub mod kernel;

@@ -6,9 +6,9 @@
 //! another guest, whose disk has no faults.
 
 use crate::crash_run::{Checker, CrashRunError, run_task};
-use crate::disk::{DiskOrder, DiskOrderError};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::in_groups_of;
+use fsarena_disk_server::{DiskOrder, DiskOrderError};
 use fsarena_executor::crash::{CrashTask, CrashWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_safety::crash_workload::CrashWorkload;

@@ -9,10 +9,10 @@
 //! that could not be mounted or unmounted beside others.
 
 use crate::crash_check::{Checked, ToCheck, is_doubtful};
-use crate::disk::DiskOrder;
 use crate::native::states::{StateToServe, read_log, write_states};
 use fsarena_devices::TargetError;
 use fsarena_devices::claim::NativeDisk;
+use fsarena_disk_server::DiskOrder;
 use fsarena_executor::crash::{
     CrashCheck, CrashTask, CrashWork, NativeAnswer, NativeRequest, WorkRecord, is_side_by_side,
 };

@@ -2,8 +2,8 @@
 //! and for nothing else.
 
 use crate::kernel::Version;
-use crate::native::wire::{ServedFile, TRANSFER_MAX_BYTES, What, decoded};
 use crate::{guest, kernel};
+use fsarena_disk_server::fuse::{ServedFile, TRANSFER_MAX_BYTES, What, decoded};
 use std::path::{Path, PathBuf};
 
 /// What a request of `/dev/fuse` asks of a file: where it begins, and how many bytes it is about,

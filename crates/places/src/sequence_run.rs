@@ -8,9 +8,9 @@ use crate::crash_check::is_doubtful;
 use crate::crash_run::{
     CrashRunError, limit_of_each, look_at_states, not_survived, only, run_task,
 };
-use crate::disk::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use crate::guest::{GuestOptions, Program};
 use crate::state_groups::{GroupCheck, Looked, STATES_MOST};
+use fsarena_disk_server::{Disk, DiskOrder, DiskOrderError, ModelledDisk, disk_of_states};
 use fsarena_executor::crash::{CrashTask, FormatTask, SequenceCheck, SequenceWork};
 use fsarena_model::contender::FsLevel;
 use fsarena_model::seed::Seed;

@@ -6,11 +6,11 @@
 //! the record here: the host, and the real time that it took. Everything else is the guest's, and
 //! equal for equal specs; with `twice` that is checked.
 
-use crate::disk::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use crate::guest::{Guest, GuestError, GuestOptions, Program, Record, Task, in_guest};
 use crate::kernel::{Cache, ChangedKernel, sha256_of};
 use fsarena_bounded::Bounded;
 use fsarena_devices::GUEST_PARTITION;
+use fsarena_disk_server::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
 use fsarena_model::factor;
@@ -178,12 +178,12 @@ fn carry_out(kernels: &Cache, spec: &TrialSpec, stop: &Stop) -> Result<TrialReco
         start_sector: factor::start_sector(&spec.contender.levels),
         disk_seed: seed("device"),
         task: Task::Trial {
-            spec: serde_json::to_string(&for_guest(spec))?,
+            spec: for_guest(spec).to_json()?,
             delay_ns: seed("start") % START_WITHIN_NS,
         },
     };
     let Once { record: text, console, contents } = guest.run_once(stop)?;
-    let mut record: TrialRecord = serde_json::from_str(&text)?;
+    let mut record = TrialRecord::from_json(&text)?;
     if *twice {
         let image = image(&contents)?;
         // The second disk needs the room of the first.

@@ -4,7 +4,7 @@
 //! This program is its own init: a guest kernel starts it with `guest_init`, the name of a test.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
-use fsarena_places::disk::{
+use fsarena_disk_server::{
     ConstantDisk, CrashViewDisk, Description, Disk, DiskError, Op, Request, Status, disk_of_states,
 };
 use fsarena_places::guest::{

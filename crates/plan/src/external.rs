@@ -1,11 +1,11 @@
 //! `[[filesystem]]`: file systems that are defined by their commands.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError};
 use crate::experiment::DefinedFs;
 use crate::values::{FsName, List, Read};
 use fsarena_model::braces;
 use fsarena_model::contender::ExternalFs;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A file system defined by its commands; {dev}, {mnt} and {size} are filled in.

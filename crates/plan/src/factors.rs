@@ -2,6 +2,7 @@
 //!
 //! The factors are those of the registry of `fsarena-model`; their keys are not written here.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError, nearest};
 use crate::experiment::{Factors, FsAxes};
 use crate::fs_entry::FsEntry;
@@ -9,8 +10,10 @@ use crate::tree::{Node, Table};
 use crate::values::{List, Scalar};
 use crate::{fs_entry, sweep, text};
 use fsarena_model::factor::{self, Factor};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+#[cfg(feature = "schema")]
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -128,6 +131,7 @@ struct FsKeys {
     mkfs: BTreeMap<String, List<At<Scalar>>>,
 }
 
+#[cfg(feature = "schema")]
 fn mkfs_schema(generator: &mut SchemaGenerator) -> Schema {
     let mut value = generator.subschema_for::<List<Scalar>>();
     value.insert("examples".to_owned(), json!([4096]));
@@ -153,6 +157,7 @@ fn fs_axes(keys: FsKeys) -> Result<FsAxes, PlanError> {
 }
 
 /// The schema of `[factors]`, with every factor of the program.
+#[cfg(feature = "schema")]
 pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let mut list = |examples: Value, description: &str| {
         let mut schema = generator.subschema_for::<List<Scalar>>();

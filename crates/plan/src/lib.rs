@@ -47,6 +47,11 @@ mod words;
 mod workload;
 mod write;
 
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+
 /// The experiments and workloads that are part of the program, read.
 pub mod builtin {
     pub use crate::embedded::{Builtin, EXPERIMENTS, WORKLOADS, experiment_names, workload_names};
@@ -72,6 +77,8 @@ pub use parse::{notes_of, parse, parse_from};
 pub use question::{QuestionPattern, questions_of_workload};
 pub use ranks::{at_levels, most_ranks};
 pub use safety::{NOTHING_PROMISED, crash_runs_s, crash_workload};
+pub use schema::PUBLISHED_SCHEMA;
+#[cfg(feature = "schema")]
 pub use schema::experiment_schema;
 pub use stand_in::with_stand_ins;
 pub use steps::steps;

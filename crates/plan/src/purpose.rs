@@ -3,6 +3,7 @@
 //! experiment, which is made here. Whether they agree is for the reports; nothing is weighed, and
 //! no sum is made of them.
 
+use crate::JsonSchema;
 use crate::embedded::{self, Builtin};
 use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
@@ -11,7 +12,6 @@ use crate::tree::{Hint, Source};
 use crate::values::List;
 use crate::workload;
 use fsarena_model::phase::Workload;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write as _;
 

@@ -1,11 +1,11 @@
 //! `[[row]]`: a table in the shape of an article.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError};
 use crate::experiment::ArticleRow;
 use crate::values::Word;
 use crate::words::words;
 use fsarena_model::phase::Workload;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A row of a published table and the phase that measures the same.

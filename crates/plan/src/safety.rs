@@ -1,5 +1,6 @@
 //! `[safety]`: crash runs beside the trials.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::overrides::Overrides;
 use crate::values::{List, Read, Within, WorkloadName, texts};
@@ -10,7 +11,6 @@ use fsarena_model::safety::{CrashSlot, SafetyNotRun, SafetyPlan};
 use fsarena_safety::crash_workload::CrashWorkload;
 use fsarena_safety::state::Class;
 use fsarena_safety::workload::Kind;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 const RUNS: u32 = 10;

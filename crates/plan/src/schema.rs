@@ -1,15 +1,21 @@
 //! The keys at the top of an experiment, and the JSON Schema (draft 2020-12) of the whole file.
 //!
-//! The schema is computed from the types that read the file, and from the registry of factors. It
-//! is what editors complete by, and its examples are what errors show.
+//! The schema is computed from the types that read the file, and from the registry of factors (with
+//! the feature `schema`; a test holds the published one equal to it). It is what editors complete
+//! by, and its examples are what errors show.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::experiment::EXPERIMENT_SCHEMA;
 use crate::tree::{Hint, refusal};
 use crate::values::{ExperimentName, List, Read, Within};
-use crate::{external, factors, rows, safety, settings, workload};
+use crate::{external, rows, safety, settings};
+#[cfg(feature = "schema")]
+use crate::{factors, workload};
+#[cfg(feature = "schema")]
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -33,7 +39,7 @@ pub(crate) struct Document {
     #[schemars(example = &"one line")]
     pub(crate) question: Option<String>,
     /// What has to be said with its figures.
-    #[schemars(example = json!(["one line"]))]
+    #[schemars(example = serde_json::json!(["one line"]))]
     #[serde(default)]
     pub(crate) notes: List<String>,
     #[serde(default)]
@@ -53,7 +59,7 @@ pub(crate) struct Document {
     /// Power cuts beside the trials, for contenders in guests.
     pub(crate) safety: Option<safety::Keys>,
     /// Which file system takes the place of one that cannot be run here.
-    #[schemars(with = "BTreeMap<String, String>", example = json!({ "xfs": "ext3" }))]
+    #[schemars(with = "BTreeMap<String, String>", example = serde_json::json!({ "xfs": "ext3" }))]
     #[serde(default)]
     pub(crate) stand_in: BTreeMap<String, At<String>>,
 }
@@ -68,12 +74,17 @@ fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
     Err(refusal(&PlanError::new(&Span::Default, what, remedy)))
 }
 
+#[cfg(feature = "schema")]
 fn version_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "const": EXPERIMENT_SCHEMA })
 }
 
-/// The JSON Schema of experiments.
+/// The JSON Schema of experiments as it is published, on one line.
+pub const PUBLISHED_SCHEMA: &str = include_str!("../../../docs/schemas/experiment.schema.json");
+
+/// The JSON Schema of experiments, computed.
 #[must_use]
+#[cfg(feature = "schema")]
 pub fn experiment_schema() -> Value {
     let settings = SchemaSettings::draft2020_12()
         .for_deserialize()
@@ -85,6 +96,7 @@ pub fn experiment_schema() -> Value {
 }
 
 /// TOML has no null: what may be absent is not among `required`.
+#[cfg(feature = "schema")]
 fn without_null(schema: &mut Value) {
     match schema {
         Value::Object(keys) => keys.values_mut().for_each(without_null),
@@ -103,7 +115,7 @@ fn without_null(schema: &mut Value) {
 
 /// What the schema says of the value at a path (keys joined by dots).
 pub(crate) fn hint(path: &str) -> Hint {
-    let schema = experiment_schema();
+    let schema: Value = serde_json::from_str(PUBLISHED_SCHEMA).unwrap_or_default();
     let mut found = vec![&schema];
     for key in path.split('.') {
         found = found.into_iter().flat_map(|schema| inside(schema, key)).collect();

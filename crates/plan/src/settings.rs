@@ -1,5 +1,6 @@
 //! The table `[run]`, and the options of the command line that take the place of its keys.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::experiment::{RunSettings, VerdictSettings};
 use crate::overrides::Overrides;
@@ -10,7 +11,6 @@ use crate::words::word;
 use fsarena_model::clock::Clock;
 use fsarena_model::run::RateStyle;
 use fsarena_model::verdict::{CAPS, Rule};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// `[run]`: how it is run.

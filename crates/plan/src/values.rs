@@ -1,19 +1,27 @@
 //! Values of an experiment as types: what each accepts, how it refuses the rest, and what the JSON
 //! Schema says of it. Lists, shapes and places of values are in [`crate::tree`].
 
-use crate::error::{At, PlanError, Span};
+#[cfg(feature = "schema")]
+use crate::JsonSchema;
+#[cfg(feature = "schema")]
+use crate::error::At;
+use crate::error::{PlanError, Span};
 use crate::text;
 use crate::tree::refusal;
 use crate::words::{Words, word};
 use fsarena_model::verdict::Rule;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Error as _, Unexpected, Visitor};
+#[cfg(feature = "schema")]
 use serde_json::{Map, Value};
+#[cfg(feature = "schema")]
 use std::borrow::Cow;
 use std::fmt;
 
 /// A [`JsonSchema`] that is written into the place where it is used.
+#[cfg(feature = "schema")]
 macro_rules! inline_schema {
     ([$($generics:tt)*] $type:ty, |$generator:ident| $schema:expr) => {
         impl<$($generics)*> JsonSchema for $type {
@@ -32,6 +40,7 @@ macro_rules! inline_schema {
     };
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([T: JsonSchema] At<T>, |generator| generator.subschema_for::<T>());
 
 /// A value or a list of them, which is never empty.
@@ -59,6 +68,7 @@ impl<T> Default for List<T> {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([T: JsonSchema] List<T>, |generator| {
     let one = generator.subschema_for::<T>();
     json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
@@ -71,6 +81,7 @@ pub(crate) enum Either<P, T> {
     Table(T),
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([P: JsonSchema, T: JsonSchema] Either<P, T>, |generator| {
     let (plain, table) = (generator.subschema_for::<P>(), generator.subschema_for::<T>());
     json_schema!({ "anyOf": [plain, table] })
@@ -167,6 +178,7 @@ fn plain<'de, D: Deserializer<'de>>(deserializer: D, wanted: &str) -> Result<Pla
     deserializer.deserialize_any(AnyPlain(wanted))
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([const MIN: u64, const MAX: u64] Within<MIN, MAX>, |_generator| {
     json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX })
 });
@@ -187,6 +199,7 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([] Scalar, |_generator| json_schema!({ "type": ["string", "integer"] }));
 
 /// A number of bytes, with a unit or as a number.
@@ -200,6 +213,7 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([] Size, |generator| generator.subschema_for::<Scalar>());
 
 /// A number of blocks, or the fewest and the most of them.
@@ -224,6 +238,7 @@ impl<'de> Deserialize<'de> for Blocks {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([] Blocks, |_generator| {
     json_schema!({ "anyOf": [
         { "type": "integer", "minimum": 1, "maximum": text::MAX_BLOCKS },
@@ -256,6 +271,7 @@ impl Get<Option<u64>> for Read<Duration> {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([T: Text] Read<T>, |generator| generator.subschema_for::<String>());
 
 /// Kinds of text and their readers.
@@ -307,6 +323,7 @@ impl<'de, T: Words> Deserialize<'de> for Word<T> {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([T: Words] Word<T>, |_generator| {
     let words: Vec<&str> = T::words().into_iter().map(|(word, _)| word).collect();
     json_schema!({ "enum": words })
@@ -330,9 +347,11 @@ impl<'de> Deserialize<'de> for Share {
     }
 }
 
+#[cfg(feature = "schema")]
 inline_schema!([] Share, |_generator| json_schema!({ "type": ["string", "number"] }));
 
 /// The schema of a table with the keys of all these, and no others.
+#[cfg(feature = "schema")]
 pub(crate) fn table_of(parts: &[Schema]) -> Schema {
     let properties = parts.iter().filter_map(|part| part.get("properties")?.as_object());
     let all: Map<String, Value> =

@@ -27,12 +27,14 @@ use crate::embedded::{self, Builtin};
 use crate::error::{At, PlanError, Span};
 use crate::files::Files;
 use crate::tree::{Hint, Source, Table, keys};
+#[cfg(feature = "schema")]
 use crate::values::table_of;
 use fsarena_model::op::BlockSize;
 use fsarena_model::parameter::Parameter;
 use fsarena_model::phase::{Phase, Workload};
 use head::{block_size, names};
 use io::{Keys, Spans};
+#[cfg(feature = "schema")]
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// What a table of a workload is read with.
@@ -245,6 +247,7 @@ fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
 }
 
 /// The schema of `[[workload]]`.
+#[cfg(feature = "schema")]
 pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let mut one = table_of(&[
         generator.subschema_for::<head::Keys>(),
@@ -257,6 +260,7 @@ pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// The schema of `phases`: words, and tables of the engine or of real work.
+#[cfg(feature = "schema")]
 fn phases_schema(generator: &mut SchemaGenerator) -> Schema {
     let words = [phases::words(), jobs::WORDS.map(str::to_owned).into()].concat();
     let word = json_schema!({ "enum": words });

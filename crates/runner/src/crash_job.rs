@@ -1,11 +1,11 @@
 //! One crash run: work in a guest, power cuts, looks at what is left, and the record of it.
 
+use fsarena_disk_server::DiskOrder;
 use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
 use fsarena_places::crash_run::{
     CrashGuests, CrashOrder, CrashPlace, CrashRun, CrashRunError, PointsOrder, TIMED_STATES,
     crash_run,
 };
-use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_safety::Findings;
 use fsarena_safety::crash_workload::CrashWorkload;

@@ -292,7 +292,8 @@ fn contents(mut file: &File) -> io::Result<Vec<u8>> {
 /// The entries of a journal. A last line cut short by a crash describes something that was not made
 /// yet.
 pub fn entries(text: &[u8]) -> impl Iterator<Item = Entry> {
-    text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+    let lines = text.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok());
+    lines.filter_map(|line| serde_json::from_str(line).ok())
 }
 
 /// Takes part in the life of the journal at `path`: the lock lasts until this process **and all

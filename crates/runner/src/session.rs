@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
                 }
             }
         });
-        let text = serde_json::to_string(&spec).expect("a spec is plain data");
+        let text = spec.to_json().expect("a spec is plain data");
         // An executor that died already is noticed by the end of its lines.
         let _ = writeln!(input, "{text}");
         Ok(Self { child, input, lines, spec, interrupts: request.interrupts })

@@ -6,6 +6,7 @@
 //! for a median) says what it is. Each class of states has its own figures, and states per event
 //! have none: their number says nothing about a chance.
 
+use crate::JsonSchema;
 use crate::findings::{AppendTails, Findings, ReplacedTargets};
 use crate::observation::Rung;
 use crate::promise::PromiseClass;
@@ -15,7 +16,6 @@ use fsarena_stats::{
     Bounds, Estimate, Resampling, SampleError, cluster_bootstrap, median_order_statistics,
     quantile, wilson,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -39,9 +39,7 @@ pub enum ReplaceDamage {
 }
 
 /// Targets of renames, by what became of them.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(default)]
 pub struct ReplacedTargets {
     pub whole: u32,
@@ -91,9 +89,7 @@ impl ReplacedTargets {
 }
 
 /// Files with unsynced appends, by what is behind the part that was synced.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(default)]
 pub struct AppendTails {
     /// All that was acknowledged.

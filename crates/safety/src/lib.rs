@@ -34,6 +34,11 @@ mod survivors;
 mod sweep;
 pub mod workload;
 
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+
 pub use file::SectorRun;
 pub use findings::{
     AppendTails, Findings, LossWindow, ReplaceDamage, ReplacedTargets, StrayBytes, Violation,

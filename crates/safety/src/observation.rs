@@ -1,8 +1,8 @@
 //! What a checker saw in one crash state: which way it could be mounted, which files were there and
 //! what was in them, whether it could be used. No judgement: that is the oracle's.
 
+use crate::JsonSchema;
 use crate::stamp::{SECTOR, Sector, Stamp, identify};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ways to mount, in the order in which they are tried until one works.

@@ -230,8 +230,7 @@ impl Store {
         if sha256(&raw) != sum {
             return Err(damaged("its text does not fit its SHA-256"));
         }
-        let header: RunHeader =
-            serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
+        let header = RunHeader::from_json(&raw).map_err(|error| damaged(&error.to_string()))?;
         header_rules::check(&header)
             .map_err(|rule| StoreError::bad_run(&self.path, run, rule.to_string()))?;
         self.rows_fit(run, &header)?;

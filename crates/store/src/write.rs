@@ -21,8 +21,8 @@ impl Store {
     /// When the plan refers to what it does not contain, or the database cannot be written.
     pub fn create_run(&self, header: &RunHeader, owner: &Owner) -> Result<RunId, StoreError> {
         consistent(header)?;
-        let raw = serde_json::to_string(header)
-            .map_err(|error| StoreError::BadPlan { detail: error.to_string() })?;
+        let raw =
+            header.to_json().map_err(|error| StoreError::BadPlan { detail: error.to_string() })?;
         self.transaction(|t| {
             let run = insert_run(t, header, owner, &raw)?;
             let contenders = insert_contenders(t, run, &header.plan)?;

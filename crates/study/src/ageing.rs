@@ -23,7 +23,7 @@ use serde::Serialize;
 const STEP_NS: f64 = 100.0;
 
 /// In what state an aged contender was before the work, over all its trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct AgeRow {
     pub contender: usize,
     pub label: String,
@@ -107,7 +107,7 @@ fn row(contender: usize, label: String, own: &[&AgeRecord]) -> AgeRow {
 }
 
 /// How a phase on aged contenders compares with the same on fresh ones.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct AgeingView {
     pub workload: String,
     pub phase: String,
@@ -120,7 +120,7 @@ pub struct AgeingView {
 }
 
 /// An aged contender against the same one fresh.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct AgeingRatio {
     /// The aged one.
     pub contender: usize,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// A host in a row, each figure the median over trials. Counters are of the whole host, from before
 /// its ranks went to after the last of all was heard.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ClientView {
     /// Its name.
     pub hostname: String,

@@ -28,7 +28,7 @@ pub(crate) const IDLE: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", STEAL];
 pub(crate) const STEAL: &str = "cpu.steal_ns";
 
 /// CPU load over the trials of a row.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CpuLoad {
     /// Median of the trials that were long enough; where none was, but all together were, their
@@ -89,7 +89,7 @@ impl CpuLoad {
 
 /// Processor time of one op by the task clock, which has no ticks: of the worker and its programs,
 /// and of kernel threads where they are seen, up to `durable`.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CpuPerOp {
     /// Spread over trials, ns an op.
     pub ns: SpreadF,

@@ -17,7 +17,7 @@ const LOWER_STEPS: u32 = 25;
 const UPPER_STEPS_PER_DECADE: i32 = 10;
 
 /// The latency distributions of one phase of one workload.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseCurves {
     pub workload: String,
     pub phase: String,
@@ -28,7 +28,7 @@ pub struct PhaseCurves {
 }
 
 /// A latency distribution.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct LatencyCurve {
     pub contender: usize,
     /// Its label; with a word more where some of its trials lacked the memory limit asked for.

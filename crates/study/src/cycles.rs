@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub const LATE_SHARE: f64 = 0.01;
 
 /// A phase of cycles on all contenders.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CyclesView {
     pub workload: String,
     pub phase: String,
@@ -37,7 +37,7 @@ pub struct CyclesView {
 }
 
 /// The cycles of one contender in one state of cache and memory.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CyclesRow {
     pub contender: usize,
     pub label: String,
@@ -65,7 +65,7 @@ pub struct CyclesRow {
 }
 
 /// The cycles of one number, over trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CycleRow {
     /// Its number, from 1.
     pub number: u32,
@@ -79,7 +79,7 @@ pub struct CycleRow {
 }
 
 /// How often work met the next start, over all trials.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Overruns {
     /// Cycles that were begun.
     pub begun: usize,

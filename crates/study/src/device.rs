@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What the SSD policy of a contender did, over all its trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ConditioningRow {
     pub label: String,
     /// Name of the policy (`blkdiscard`, `precondition`).
@@ -142,7 +142,7 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
 }
 
 /// Settings of queue and kernel in trials of a contender, as they were read back.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct QueueRow {
     pub label: String,
     /// In words, by the key of the factor that each is a level of.

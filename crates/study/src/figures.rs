@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Spread of a length over trials, ns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct SpreadNs {
     /// Trials behind it.
     pub n: usize,
@@ -26,7 +26,7 @@ impl SpreadNs {
 }
 
 /// Spread of a rate over trials, in the unit of the field that holds it.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SpreadF {
     /// Trials behind it.
     pub n: usize,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A matrix of ratios.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HeatView {
     /// Label of the contender that is 1.00 everywhere: the one that all questions about times have
     /// as their reference (the baseline, or the best of each), where it may be compared with any;
@@ -23,7 +23,7 @@ pub struct HeatView {
 }
 
 /// A row.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HeatRow {
     pub contender: usize,
     pub label: String,
@@ -32,7 +32,7 @@ pub struct HeatRow {
 }
 
 /// A cell.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct HeatCell {
     /// What is compared ÷ that of the reference: of a verdict's pair where one was asked, else of
     /// medians; absent where the two may not be compared, or there is no figure.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Latency of single ops, all trials of a row together. A share of the ops is told only from as
 /// many ops as make one of them the rest: 90 % from 10, 99.9 % from 1,000.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Latency {
     /// Ops behind it.
     pub ops: u64,
@@ -83,7 +83,7 @@ fn coarser(ns: u64, precision_bits: u32) -> u64 {
 
 /// Bytes at the device from a phase's start to the end of a window, medians over trials; of cycles
 /// the mean of a trial's, each up to its `durable` or over its period.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct DeviceBytes {
     /// End of the window.
     pub window: Window,

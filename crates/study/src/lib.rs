@@ -38,6 +38,11 @@ pub mod watched;
 mod workers;
 mod workloads;
 
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
 pub use ageing::{AgeRow, AgeingRatio, AgeingView};
 pub use clients::ClientView;

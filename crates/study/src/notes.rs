@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A contender, or one workload on it, that was not run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct NotRunRow {
     pub label: String,
     /// Name of the workload; absent: all of them.
@@ -23,7 +23,7 @@ pub struct NotRunRow {
 }
 
 /// Trials that ended early, for one cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct FailureRow {
     pub label: String,
     pub workload: String,
@@ -39,7 +39,7 @@ pub struct FailureRow {
 }
 
 /// A phase that ended early, over the trials of one cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct PartialPhase {
     pub phase: String,
     /// Fewest ops that were done in a trial.
@@ -51,7 +51,7 @@ pub struct PartialPhase {
 }
 
 /// A notice, once, with the trials it was given in.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct NoticeRow {
     pub code: String,
     pub text: String,
@@ -66,7 +66,7 @@ pub struct NoticeRow {
 }
 
 /// Cost of the sampler over all phases.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SamplerTotal {
     /// Samples taken.
     pub samples: u64,
@@ -81,7 +81,7 @@ pub struct SamplerTotal {
 }
 
 /// Content checks over all trials.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct VerifyTotal {
     /// Trials that were checked.
     pub trials: usize,
@@ -96,7 +96,7 @@ pub struct VerifyTotal {
 }
 
 /// One workload on one contender: what is true of whole trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct TrialRow {
     pub label: String,
     pub workload: String,

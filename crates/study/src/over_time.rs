@@ -7,7 +7,7 @@ use fsarena_model::record::PhaseRecord;
 use serde::Serialize;
 
 /// The periods of a row's trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct OverTimeView {
     /// Length of a period; the longest, where trials differ.
     pub period_ns: u64,

@@ -13,7 +13,7 @@ use fsarena_model::work::Phase;
 use serde::Serialize;
 
 /// One phase of workloads that differ in one parameter alone.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ParameterCurves {
     /// The workload whose parameters vary: `random-io`.
     pub workload: String,
@@ -31,7 +31,7 @@ pub struct ParameterCurves {
 }
 
 /// A level.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct ParameterLevelView {
     /// Bytes, percent, or a number of things.
     pub value: u64,
@@ -42,7 +42,7 @@ pub struct ParameterLevelView {
 }
 
 /// A contender over the levels.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ParameterCurve {
     pub contender: usize,
     pub label: String,
@@ -51,7 +51,7 @@ pub struct ParameterCurve {
 }
 
 /// A rate at a level.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct ParameterPoint {
     /// Trials with a figure.
     pub n: usize,

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
 
 /// One phase of one workload on all contenders.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseTable {
     pub workload: String,
     /// Its title.
@@ -59,7 +59,7 @@ pub struct PhaseTable {
 }
 
 /// One contender in one state of cache and memory.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseRow {
     pub contender: usize,
     pub label: String,
@@ -153,7 +153,7 @@ pub struct PhaseRow {
 }
 
 /// The third clock over the trials of a row; of cycles a quiet device.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct DrainedView {
     /// Trials that drained.
     pub spread: Option<SpreadNs>,
@@ -166,7 +166,7 @@ pub struct DrainedView {
 }
 
 /// Memory limit of a row.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum MemoryView {
     /// None was asked for.
@@ -200,7 +200,7 @@ impl From<&MemoryRecord> for MemoryView {
 }
 
 /// A contender without a figure in a table.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct AbsentRow {
     pub contender: usize,
     pub label: String,
@@ -209,7 +209,7 @@ pub struct AbsentRow {
 }
 
 /// Why a contender has no figure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Absence {
     /// Left out by the plan, or by the machine.

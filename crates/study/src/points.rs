@@ -16,7 +16,7 @@ use fsarena_model::work::WorkerUsage;
 use serde::Serialize;
 
 /// The points of one phase of one workload.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhasePoints {
     pub workload: String,
     pub phase: String,
@@ -26,7 +26,7 @@ pub struct PhasePoints {
 
 /// A phase of one trial. Where it has cycles, lengths, ops and bytes are means of those that are
 /// compared, and bytes and flushes of the device are over their periods.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct TrialPoint {
     pub contender: usize,
     pub label: String,

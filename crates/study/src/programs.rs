@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A program as it was found in trials.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct ProgramUse {
     /// `tar`.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct ProgramUse {
 }
 
 /// One piece of work by a program and by the engine, in trials of two workloads.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ToolOverhead {
     /// What is done.
     pub work: JobKind,
@@ -51,7 +51,7 @@ pub struct ToolOverhead {
 }
 
 /// A contender's two times.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ToolOverheadRow {
     pub contender: usize,
     pub label: String,

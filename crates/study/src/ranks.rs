@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 
 /// The ranks of a row, over its trials. A rank's rate is by its own clock, from its first clock
 /// read to its last; times of several are by the clock of the runner.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct RanksView {
     /// Number of ranks.
     pub ranks: usize,
@@ -36,7 +36,7 @@ pub struct RanksView {
 }
 
 /// One of the slowest ranks.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SlowRank {
     /// Its number, from 0.
     pub rank: u32,

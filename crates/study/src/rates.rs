@@ -11,7 +11,7 @@ use fsarena_model::work::{Dataset, Op, StonewallReport};
 use serde::{Serialize, Serializer};
 
 /// What a rate counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateUnit {
     /// Bytes of contents.
@@ -56,7 +56,7 @@ fn mean_size_bytes(dataset: &Dataset) -> u64 {
 }
 
 /// Rates by one clock; each is absent where the op does not count such things.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Rates {
     /// Contents per second, bytes. Of real work: of the tree that is worked on, each byte once,
     /// although a copy both reads and writes it.
@@ -73,7 +73,7 @@ pub struct Rates {
 }
 
 /// Rates by `returned`, under names of their own.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize, crate::JsonSchema)]
 pub(crate) struct Returned {
     returned_bytes_per_s: Option<SpreadF>,
     returned_files_per_s: Option<SpreadF>,
@@ -83,7 +83,7 @@ pub(crate) struct Returned {
 }
 
 /// Rates up to the end of a stonewall's time, under names of their own.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize, crate::JsonSchema)]
 pub(crate) struct AtWall {
     at_wall_bytes_per_s: Option<SpreadF>,
     at_wall_files_per_s: Option<SpreadF>,

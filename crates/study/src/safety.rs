@@ -1,13 +1,13 @@
 //! Crash safety of a contender, from the records of its crash runs: speed, loss window,
 //! acknowledged work, damage. What is promised by whom is kept apart and never added.
 
+use crate::JsonSchema;
 use fsarena_model::run::RunPlan;
 use fsarena_safety::figures::{FigureError, FigureOptions, Figures, Share, figures};
 use fsarena_safety::promise::{PromiseClass, sends_no_flush};
 use fsarena_safety::record::{CrashOutcome, CrashRecord, RECOVERY_SUFFIX, StoredCrashRun};
 use fsarena_safety::state::Class;
 use fsarena_safety::{Findings, Violation};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

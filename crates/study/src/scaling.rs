@@ -22,7 +22,7 @@ use serde::Serialize;
 const STEP_NS: f64 = 100.0;
 
 /// How one phase of otherwise equal contenders scales.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ScalingView {
     pub workload: String,
     pub phase: String,
@@ -41,7 +41,7 @@ pub struct ScalingView {
 }
 
 /// What there is more and more of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScalingOver {
     Ranks,
@@ -70,7 +70,7 @@ impl ScalingOver {
 }
 
 /// So many ranks or hosts.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ScalingLevel {
     pub contender: usize,
     pub label: String,

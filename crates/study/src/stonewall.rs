@@ -7,7 +7,7 @@ use fsarena_model::work::StonewallReport;
 use serde::Serialize;
 
 /// The stonewall of a row.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct StonewallView {
     /// How long all threads worked.
     pub wall_ns: u64,

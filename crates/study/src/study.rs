@@ -21,7 +21,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Everything that a table or document of one RUN shows.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Study {
     /// Unique id of the RUN.
     pub uid: String,

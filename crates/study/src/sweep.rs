@@ -24,7 +24,7 @@ use serde::Serialize;
 const ALPHA: f64 = 0.05;
 
 /// A sweep of one option in one phase.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SweepView {
     pub workload: String,
     pub phase: String,
@@ -41,7 +41,7 @@ pub struct SweepView {
 }
 
 /// A level.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SweepLevel {
     pub contender: usize,
     pub label: String,
@@ -54,7 +54,7 @@ pub struct SweepLevel {
 }
 
 /// How one measure responds.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SweepCurve {
     /// What is measured; of each, less is better.
     pub measure: SweepMeasure,
@@ -84,7 +84,7 @@ impl SweepCurve {
 }
 
 /// A measure at a level.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct SweepPoint {
     /// Trials with a value.
     pub n: usize,

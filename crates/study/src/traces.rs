@@ -1,5 +1,6 @@
 //! Time series of trials: levels and rates, from the counters that the sampler stored.
 
+use crate::JsonSchema;
 use crate::contenders::{Contenders, with_right_contents};
 use crate::course::Course;
 use crate::cpu::{BUSY, IDLE, TICK_NS};
@@ -11,7 +12,6 @@ use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::sample::{LatencyPeriod, Series};
 use fsarena_model::work::Workload;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 const DEVICE_BUSY: &str = "device.busy_ns";

@@ -43,7 +43,7 @@ impl Part {
 }
 
 /// What a quantity was over an interval.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Over {
     /// Stretches that have a value.
     pub n: usize,
@@ -76,7 +76,7 @@ impl Over {
 }
 
 /// A row of an interval.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct WatchedRow {
     pub quantity: Watched,
     /// What it was; absent where no stretch has a value.
@@ -84,7 +84,7 @@ pub struct WatchedRow {
 }
 
 /// An interval in which a device was watched.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Interval {
     /// What it is called: `12`, `12@10m-20m`.
     pub name: String,
@@ -182,7 +182,7 @@ impl Stretch for Between<'_> {
 }
 
 /// Two watched intervals side by side.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct WatchedPair {
     pub a: Interval,
     pub b: Interval,

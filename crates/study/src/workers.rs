@@ -8,7 +8,7 @@ use fsarena_model::work::WorkerUsage;
 use serde::Serialize;
 
 /// The threads of a row, over its trials.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ThreadsView {
     /// Number of threads.
     pub threads: usize,
@@ -44,7 +44,7 @@ fn imbalance(phase: &PhaseRecord) -> Option<f64> {
 }
 
 /// A program that did the work of a row, over its trials.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct ProgramView {
     pub name: String,
     /// Its version; that of the first trial.
@@ -73,7 +73,7 @@ impl ProgramView {
 
 /// Processor time of those who did the work of a row, over its trials: of the worker, or of the
 /// whole tree of programs that it started and waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct WorkerView {
     /// User time.
     pub user: SpreadNs,

@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 use serde::Serialize;
 
 /// A workload of the plan.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct WorkloadView {
     pub name: String,
     /// Its title.
@@ -24,7 +24,7 @@ pub struct WorkloadView {
 }
 
 /// The tree or archive that real work is done with.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct SourceView {
     /// Name of the dataset, or of the user's path.
     pub name: String,

@@ -19,7 +19,7 @@ const ALPHA: f64 = 0.05;
 const INTERACTION_ALPHA: f64 = 0.05;
 
 /// The factors of a question.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct FactorView {
     /// One entry a factor that varies, the strongest first.
     pub factors: Vec<FactorRow>,
@@ -34,7 +34,7 @@ pub struct FactorView {
 }
 
 /// A factor.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct FactorRow {
     /// Its name (`device`, `fs`, `mount data`, …).
     pub name: String,
@@ -60,7 +60,7 @@ pub struct FactorRow {
 }
 
 /// A level of a factor.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct LevelRow {
     /// It, in words.
     pub level: String,
@@ -72,7 +72,7 @@ pub struct LevelRow {
 }
 
 /// Multipliers at one level of another factor.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct LevelsAt {
     /// The other factor and its level (`device = zram of 2 GiB`).
     pub at: String,
@@ -81,7 +81,7 @@ pub struct LevelsAt {
 }
 
 /// A term of the analysis of variance.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct TermRow {
     /// `fs`, `device × fs`, `mount data in fs = ext4`.
     pub term: String,

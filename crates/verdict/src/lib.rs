@@ -41,9 +41,13 @@ use data::{Data, Pool, verdict};
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{InterimAnalysis, Rule, Stop, Verdict};
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
 use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::{Level, Looks};
 use judge::FIXED_ALPHA;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use std::collections::BTreeSet;
 
 /// Everything that is said of the questions of a RUN; `None` where it was planned without any.

@@ -7,7 +7,7 @@ use fsarena_model::verdict::{Metric, Rule, Stop, Verdict};
 use serde::Serialize;
 
 /// Everything that is said of the questions of a RUN.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Verdicts {
     /// Version of the method that the RUN was planned by.
     pub method: u32,
@@ -64,7 +64,7 @@ impl Verdicts {
 
 /// What verdicts hold for. Other boots, other days and other machines are other units: see
 /// `fsarena compare`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Scope {
     /// The machine, in one line.
     pub machine: String,
@@ -82,7 +82,7 @@ pub struct Scope {
 }
 
 /// A block that does not count.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct RerunBlock {
     /// Number, from 1.
     pub block: u32,
@@ -91,7 +91,7 @@ pub struct RerunBlock {
 }
 
 /// A question and its answers.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct QuestionView {
     pub workload: String,
     /// Its title.
@@ -117,7 +117,7 @@ pub struct QuestionView {
 }
 
 /// A contender in the ranking of a question.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct RankRow {
     pub contender: usize,
     pub label: String,
@@ -161,7 +161,7 @@ pub struct RankRow {
 }
 
 /// How the interval of a ratio was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IntervalBy {
     /// Student's t.
@@ -183,7 +183,7 @@ impl From<fsarena_stats::IntervalBy> for IntervalBy {
 }
 
 /// Two contenders.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PairView {
     /// Index of the first contender.
     pub a: usize,
@@ -291,7 +291,7 @@ impl PairView {
 }
 
 /// A question along the levels of a parameter.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct RankingAlong {
     /// The workload whose parameters vary: `random-io`.
     pub workload: String,
@@ -307,7 +307,7 @@ pub struct RankingAlong {
 }
 
 /// A pair along the levels.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PairAlong {
     /// Index of the first contender.
     pub a: usize,
@@ -324,7 +324,7 @@ pub struct PairAlong {
 }
 
 /// A verdict at a level.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct VerdictAt {
     /// Bytes, percent, or a number of things.
     pub value: u64,
@@ -340,7 +340,7 @@ pub struct VerdictAt {
 }
 
 /// What it would still take to decide.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Forecast {
     /// What would be shown.
     pub of: ForecastFor,
@@ -361,7 +361,7 @@ pub struct Forecast {
 
 /// Times that differ where the work of the processors does not, beside others that used the machine
 /// more on one side: it is the machine then, and not the code.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct MachineEffect {
     /// Time of a ÷ time of b.
     pub time_ratio: f64,
@@ -404,7 +404,7 @@ impl MachineEffect {
 }
 
 /// What would be shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForecastFor {
     /// A difference of the size that is seen.
@@ -414,7 +414,7 @@ pub enum ForecastFor {
 }
 
 /// A contender that is excluded from a question.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Excluded {
     pub contender: usize,
     pub label: String,
@@ -422,7 +422,7 @@ pub struct Excluded {
 }
 
 /// Contenders over all workloads: geometric means of ratios.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SuiteView {
     /// Label of the contender that the ratios are to.
     pub reference: String,
@@ -433,7 +433,7 @@ pub struct SuiteView {
 }
 
 /// A contender over all workloads.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct WorkloadShare {
     pub contender: usize,
     pub label: String,

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod journal;
+mod line;
 mod lines;
 mod record;
 mod screen;
@@ -22,7 +23,7 @@ pub use record::{EXPERIMENT, Terms, WatchSession, cut_short, header, record, sta
 pub use screen::{Key, Screen, Woken, key};
 pub use state::State;
 pub use target::{WatchError, WatchTarget, find};
-pub use view::{Theme, draw};
+pub use view::Theme;
 pub use watcher::{EVERY_MAX_NS, EVERY_MIN_NS, Tick, Watcher};
 
 use fsarena_metrics::Roots;

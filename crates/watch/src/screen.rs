@@ -1,20 +1,23 @@
 //! The terminal while the watch has it: raw, on its alternate screen, and given back however the
 //! watch ends.
 //!
-//! Keys are read here and not by crossterm, whose loop never ends where a terminal has hung up.
+//! The sequences are those that xterm and all its kind know (xterm control sequences, "DEC Private
+//! Mode Set").
 
+use crate::line::Size;
 use crate::state::State;
 use crate::target::WatchError;
-use crate::view::{Theme, draw};
-use ratatui::DefaultTerminal;
-use ratatui::layout::Size;
+use crate::view::{Theme, lines};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use rustix::time::Timespec;
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, IsTerminal as _};
-use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::panic;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What the user asks for.
@@ -29,6 +32,11 @@ pub enum Key {
     /// Anything else: takes the help away.
     Other,
 }
+
+/// Alternate screen, no cursor, and no line goes on in the next.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+/// All of that set back.
+const LEAVE: &str = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 /// Ctrl-C, which is a byte and no signal in raw mode.
 const INTERRUPT: u8 = 3;
@@ -59,11 +67,12 @@ pub enum Woken {
 
 /// The terminal. Dropping it gives it back; a panic does so before its message is printed.
 pub struct Screen {
-    /// Never dropped: it would speak to standard error where it cannot show the cursor, and panic
-    /// where that has hung up as well.
-    terminal: ManuallyDrop<DefaultTerminal>,
     keys: OwnedFd,
+    /// The settings that the terminal had; nothing once it has them again.
+    before: Arc<Mutex<Option<Termios>>>,
     size: Size,
+    /// What stands in each of its lines.
+    shown: Vec<String>,
     theme: Theme,
 }
 
@@ -73,14 +82,30 @@ impl Screen {
     /// # Errors
     /// When there is none, or it cannot be set.
     pub fn open(theme: Theme) -> Result<Self, WatchError> {
-        let keys = keyboard().map_err(WatchError::Terminal)?;
-        let opened = ratatui::try_init().and_then(|terminal| Ok((terminal.size()?, terminal)));
-        let (size, terminal) = opened.map_err(|error| {
-            // What was set already is set back.
-            let _ = ratatui::try_restore();
-            WatchError::Terminal(error)
-        })?;
-        Ok(Self { terminal: ManuallyDrop::new(terminal), keys, size, theme })
+        let opened = || -> io::Result<Self> {
+            let keys = keyboard()?;
+            let settings = tcgetattr(&keys)?;
+            let size = size()?;
+            let mut raw = settings.clone();
+            raw.make_raw();
+            tcsetattr(&keys, OptionalActions::Now, &raw)?;
+            let before = Arc::new(Mutex::new(Some(settings)));
+            let screen = Self { keys, before, size, shown: Vec::new(), theme };
+            screen.give_back_on_panic()?;
+            write(ENTER)?;
+            Ok(screen)
+        };
+        opened().map_err(WatchError::Terminal)
+    }
+
+    fn give_back_on_panic(&self) -> io::Result<()> {
+        let (keys, before) = (self.keys.try_clone()?, Arc::clone(&self.before));
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back(&keys, &before);
+            print(info);
+        }));
+        Ok(())
     }
 
     /// Draws what has changed.
@@ -88,10 +113,30 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn draw(&mut self, state: &State) -> Result<(), WatchError> {
-        let theme = self.theme;
-        let drawn = self.terminal.draw(|frame| draw(frame, state, theme));
-        self.size = drawn.map_err(WatchError::Terminal)?.area.as_size();
-        Ok(())
+        let drawn = self.changes(state).and_then(|changes| write(&changes));
+        drawn.map_err(WatchError::Terminal)
+    }
+
+    /// The sequences that make the picture of what stands there.
+    fn changes(&mut self, state: &State) -> io::Result<String> {
+        let size = size()?;
+        let mut out = String::new();
+        if size != self.size {
+            self.size = size;
+            self.shown.clear();
+            out.push_str("\x1b[2J");
+        }
+        let lines = lines(state, size, self.theme);
+        let mut lines: Vec<String> = lines.iter().map(|line| line.with_sequences()).collect();
+        lines.resize(size.height, String::new());
+        for (at, line) in lines.iter().enumerate() {
+            if self.shown.get(at) != Some(line) {
+                // To its first column; what it had is erased.
+                let _ = write!(out, "\x1b[{};1H{line}\x1b[K", at + 1);
+            }
+        }
+        self.shown = lines;
+        Ok(out)
     }
 
     /// Waits for a key or another size, at most so long.
@@ -110,7 +155,7 @@ impl Screen {
             Ok(_) => return self.typed().map(Woken::Key).map_err(gone),
             Err(error) => return Err(gone(error.into())),
         }
-        let size = self.terminal.size().map_err(gone)?;
+        let size = size().map_err(gone)?;
         Ok(if size == self.size { Woken::Time } else { Woken::Resized })
     }
 
@@ -126,10 +171,27 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
-        let _ = self.terminal.show_cursor();
-        let _ = ratatui::try_restore();
+        give_back(&self.keys, &self.before);
     }
+}
+
+/// Once; a terminal that is gone needs nothing.
+fn give_back(keys: &OwnedFd, before: &Mutex<Option<Termios>>) {
+    if let Some(settings) = before.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let _ = write(LEAVE);
+        let _ = tcsetattr(keys, OptionalActions::Now, &settings);
+    }
+}
+
+fn size() -> io::Result<Size> {
+    let size = tcgetwinsize(io::stdout())?;
+    Ok(Size { width: size.ws_col.into(), height: size.ws_row.into() })
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Where keys come from: standard input, or the terminal itself where that is something else.

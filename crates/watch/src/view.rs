@@ -1,15 +1,12 @@
 //! The picture: who is watched, each quantity with its last samples as a line of blocks, and what
 //! it all comes to. Columns and rows that have no room are left out, the least telling first.
 
+use crate::line::{BOLD, Colour, Line, Size, Style};
 use crate::lines::clock;
 use crate::state::State;
 use fsarena_model::units::{Bytes, Nanos};
 use fsarena_model::visible;
 use fsarena_study::watched::Watched;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
-use ratatui::text::{Line, Span};
 
 /// Columns of the name of a quantity.
 const NAME: usize = 14;
@@ -55,15 +52,14 @@ pub struct Theme {
     pub blocks: bool,
 }
 
-/// Draws a watch as it stands.
-pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
-    let area = frame.area();
-    if state.has_help {
-        draw_help(frame, area, theme);
-        return;
-    }
-    let room = usize::from(area.height);
-    let width = usize::from(area.width);
+/// A watch as it stands, as the lines of a terminal; none of them is too wide for it.
+pub(crate) fn lines(state: &State, size: Size, theme: Theme) -> Vec<Line> {
+    let Size { width, height: room } = size;
+    let all = if state.has_help { help(width, theme) } else { picture(state, size, theme) };
+    all.into_iter().take(room).map(|line| line.cut(width)).collect()
+}
+
+fn picture(state: &State, Size { width, height: room }: Size, theme: Theme) -> Vec<Line> {
     // Who, a line of totals and the keys come first; then the rows, the heads, and the rest.
     let (heads, foot) = (usize::from(room >= 8), usize::from(room >= 4));
     let (layers, said) = (usize::from(room >= 21), usize::from(room >= 10 && state.said.is_some()));
@@ -88,15 +84,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     if foot > 0 {
         lines.push(keys(state, width, theme));
     }
-    put(frame, area, lines);
-}
-
-/// Puts lines below each other; those that have no room are left out.
-fn put(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>) {
-    let buffer = frame.buffer_mut();
-    for (y, line) in (area.top()..area.bottom()).zip(lines) {
-        buffer.set_line(area.left(), y, &line, area.width);
-    }
+    lines
 }
 
 /// As many quantities as there is room for, in their usual order.
@@ -106,7 +94,7 @@ fn shown(room: usize) -> Vec<Watched> {
 }
 
 /// The device, how long it has been watched, and whether the picture is held.
-fn who(state: &State, width: usize, theme: Theme) -> Line<'static> {
+fn who(state: &State, width: usize, theme: Theme) -> Line {
     let mut time = clock(state.t_ns);
     if let Some(ns) = state.for_ns.filter(|_| width >= WIDE) {
         time = format!("{time} of {}", Nanos(ns));
@@ -116,12 +104,8 @@ fn who(state: &State, width: usize, theme: Theme) -> Line<'static> {
     let target = if width >= WIDE { state.target.describe() } else { state.target.name.clone() };
     let left = cut(&target, width.saturating_sub(right.chars().count()));
     let gap = width.saturating_sub(left.chars().count() + right.chars().count());
-    let style = Style::new().add_modifier(Modifier::BOLD);
-    let right_style = if state.is_paused { coloured(style, Color::Yellow, theme) } else { style };
-    Line::from(vec![
-        Span::styled(format!("{left}{}", " ".repeat(gap)), style),
-        Span::styled(right, right_style),
-    ])
+    let right_style = if state.is_paused { coloured(BOLD, Colour::Yellow, theme) } else { BOLD };
+    Line::default().and(&format!("{left}{}", " ".repeat(gap)), BOLD).and(&right, right_style)
 }
 
 /// Columns of the line of blocks.
@@ -131,7 +115,7 @@ fn line_width(width: usize) -> usize {
     if left < SHORTEST_LINE { 0 } else { left }
 }
 
-fn head(state: &State, width: usize, theme: Theme) -> Line<'static> {
+fn head(state: &State, width: usize, theme: Theme) -> Line {
     let figures: &[&str] = if width >= WIDE { &["now", "mean", "largest"] } else { &["now"] };
     let mut text = " ".repeat(NAME);
     text.extend(figures.iter().map(|figure| format!("{figure:>FIGURE$}")));
@@ -143,28 +127,27 @@ fn head(state: &State, width: usize, theme: Theme) -> Line<'static> {
     dim(&text, theme)
 }
 
-fn row(state: &State, quantity: Watched, width: usize, theme: Theme) -> Line<'static> {
+fn row(state: &State, quantity: Watched, width: usize, theme: Theme) -> Line {
     let text = |value: Option<f64>| {
         let text = value.map_or_else(|| "-".to_owned(), |value| quantity.text(value));
         format!("{text:>FIGURE$}")
     };
     let now = state.now(quantity);
     let is_bad = quantity == Watched::StealShare && now.is_some_and(|share| share > MUCH_STEAL);
-    let strong = Style::new().add_modifier(Modifier::BOLD);
-    let now_style = if is_bad { coloured(strong, Color::Red, theme) } else { strong };
-    let mut spans =
-        vec![Span::raw(format!("{:<NAME$}", quantity.title())), Span::styled(text(now), now_style)];
+    let now_style = if is_bad { coloured(BOLD, Colour::Red, theme) } else { BOLD };
+    let name = Line::plain(format!("{:<NAME$}", quantity.title()));
+    let mut line = name.and(&text(now), now_style);
     if width >= WIDE {
-        spans.push(Span::raw(text(state.mean(quantity))));
-        spans.push(Span::raw(text(state.max(quantity))));
+        let figures = text(state.mean(quantity)) + &text(state.max(quantity));
+        line = line.and(&figures, Style::default());
     }
     let columns = line_width(width);
     if columns > 0 {
-        let line = blocks(state, quantity, columns, theme);
-        spans.push(Span::raw("  "));
-        spans.push(Span::styled(line, coloured(Style::new(), colour(quantity), theme)));
+        let blocks = blocks(state, quantity, columns, theme);
+        let style = coloured(Style::default(), colour(quantity), theme);
+        line = line.and("  ", Style::default()).and(&blocks, style);
     }
-    Line::from(spans)
+    line
 }
 
 /// The last samples, the latest at the right end; the highest block is the largest value of those
@@ -187,19 +170,19 @@ fn blocks(state: &State, quantity: Watched, columns: usize, theme: Theme) -> Str
     format!("{line:>columns$}")
 }
 
-fn colour(quantity: Watched) -> Color {
+fn colour(quantity: Watched) -> Colour {
     match quantity {
-        Watched::ReadBytesPerS | Watched::ReadsPerS | Watched::ReadLatencyNs => Color::Blue,
-        Watched::WrittenBytesPerS | Watched::WritesPerS | Watched::WriteLatencyNs => Color::Yellow,
-        Watched::BusyShare | Watched::QueueDepth | Watched::FlushesPerS => Color::Magenta,
-        Watched::DirtyBytes | Watched::WritebackBytes => Color::Cyan,
-        Watched::UserShare | Watched::SystemShare => Color::Green,
-        Watched::IowaitShare | Watched::StealShare => Color::Red,
+        Watched::ReadBytesPerS | Watched::ReadsPerS | Watched::ReadLatencyNs => Colour::Blue,
+        Watched::WrittenBytesPerS | Watched::WritesPerS | Watched::WriteLatencyNs => Colour::Yellow,
+        Watched::BusyShare | Watched::QueueDepth | Watched::FlushesPerS => Colour::Magenta,
+        Watched::DirtyBytes | Watched::WritebackBytes => Colour::Cyan,
+        Watched::UserShare | Watched::SystemShare => Colour::Green,
+        Watched::IowaitShare | Watched::StealShare => Colour::Red,
     }
 }
 
 /// What it comes to since the start, in so many lines.
-fn totals_lines(state: &State, lines: usize, width: usize) -> Vec<Line<'static>> {
+fn totals_lines(state: &State, lines: usize, width: usize) -> Vec<Line> {
     let counter = |name: &str| state.totals.get(&format!("device.{name}")).copied();
     let count = |name: &str| counter(name).map_or_else(|| "-".to_owned(), |n| n.to_string());
     let bytes = |name: &str| counter(name).map_or_else(|| "-".to_owned(), |n| Bytes(n).to_string());
@@ -217,10 +200,10 @@ fn totals_lines(state: &State, lines: usize, width: usize) -> Vec<Line<'static>>
         1 => vec![if width >= WIDE { format!("since the start {read}, {written}") } else { short }],
         _ => vec![String::new(), format!("since the start {read}, {written}"), rest],
     };
-    all.into_iter().map(|text| Line::raw(cut(&text, width))).collect()
+    all.into_iter().map(|text| Line::plain(cut(&text, width))).collect()
 }
 
-fn keys(state: &State, width: usize, theme: Theme) -> Line<'static> {
+fn keys(state: &State, width: usize, theme: Theme) -> Line {
     let own = state.own_share.map(|share| format!("watch itself {:.2} %", share * 100.0));
     let pause = if state.is_paused { "p go on" } else { "p hold" };
     let keys = format!("q end  {pause}  ? help");
@@ -237,13 +220,12 @@ fn keys(state: &State, width: usize, theme: Theme) -> Line<'static> {
     dim(&cut(&format!("{keys}{}{own}", " ".repeat(gap)), width), theme)
 }
 
-fn dim(text: &str, theme: Theme) -> Line<'static> {
-    let style = if theme.colour { Style::new().fg(Color::DarkGray) } else { Style::new() };
-    Line::styled(text.to_owned(), style)
+fn dim(text: &str, theme: Theme) -> Line {
+    Line::default().and(text, coloured(Style::default(), Colour::Gray, theme))
 }
 
-fn coloured(style: Style, colour: Color, theme: Theme) -> Style {
-    if theme.colour { style.fg(colour) } else { style }
+fn coloured(style: Style, colour: Colour, theme: Theme) -> Style {
+    if theme.colour { Style { colour: Some(colour), ..style } } else { style }
 }
 
 /// At most so many columns, with an ellipsis where something was cut off.
@@ -280,12 +262,11 @@ const HELP: [&str; 21] = [
     "fsarena doc watch says more.",
 ];
 
-fn draw_help(frame: &mut Frame<'_>, area: Rect, theme: Theme) {
-    let width = usize::from(area.width);
+fn help(width: usize, theme: Theme) -> Vec<Line> {
     let (keys, rest) = HELP.split_at(3);
-    let mut lines: Vec<Line<'_>> = keys.iter().map(|text| Line::raw(cut(text, width))).collect();
+    let mut lines: Vec<Line> = keys.iter().map(|text| Line::plain(cut(text, width))).collect();
     lines.extend(rest.iter().map(|text| dim(&cut(text, width), theme)));
-    put(frame, area, lines);
+    lines
 }
 
 #[cfg(test)]

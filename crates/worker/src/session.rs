@@ -235,7 +235,7 @@ fn made<E: std::fmt::Display>(outcome: Result<(), E>) -> WorkerSays {
 
 /// Does everything that comes before `go`. Memory is warmed last: what it brings cools down again.
 fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
-    let spec: WorkerSpec = serde_json::from_str(line)?;
+    let spec = WorkerSpec::from_json(line)?;
     if spec.schema != SPEC_SCHEMA {
         return Err(Refusal::Schema(spec.schema));
     }

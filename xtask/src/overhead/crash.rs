@@ -7,12 +7,12 @@
 use super::guests::{NO_KERNEL, kernel};
 use super::options::{Options, Section, Verdict};
 use anyhow::Result;
+use fsarena_disk_server::DiskOrder;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
 use fsarena_places::crash_run::{
     CrashGuests, CrashOrder, CrashPlace, CrashRunError, PointsOrder, TIMED_STATES, crash_run,
 };
-use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_process::program::TrustedProgram;
 use fsarena_safety::crash_workload::CrashWorkload;

@@ -7,7 +7,7 @@
 use super::options::{MIB, Options, Section, Verdict};
 use crate::program;
 use anyhow::{Context as _, Result, bail, ensure};
-use fsarena_places::disk::{ConstantDisk, Disk};
+use fsarena_disk_server::{ConstantDisk, Disk};
 use fsarena_places::guest::{Guest, GuestOptions, GuestWork, Program, Record, Task};
 use fsarena_places::kernel::{Cache, Kernel};
 use fsarena_places::virtual_trial::keep_to_one_processor;

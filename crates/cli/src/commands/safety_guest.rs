@@ -2,8 +2,8 @@
 
 use super::trust::check_guest_kernel;
 use anyhow::{Context as _, Result};
+use fsarena_disk_server::DiskOrder;
 use fsarena_model::contender::{Contender, DeviceLevel};
-use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::GuestOptions;
 use fsarena_places::kernel::Kernels;
 use std::time::Duration;

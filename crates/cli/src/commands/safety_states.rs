@@ -12,9 +12,9 @@ use crate::args::{
 };
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
+use fsarena_disk_server::DiskOrder;
 use fsarena_model::units::Bytes;
 use fsarena_places::crash_run::{Checker, CrashRunError};
-use fsarena_places::disk::DiskOrder;
 use fsarena_places::guest::{GuestOptions, Program};
 use fsarena_places::kept_states::{KeptContents, KeptState, KeptStates};
 use fsarena_places::kernel::Kernels;

@@ -1,6 +1,6 @@
-//! `fsarena schema`: the JSON Schemas of the documents that fsarena writes, as published in
-//! `docs/schemas`, and of the experiments that it reads. A test of `fsarena-report` holds the
-//! former equal to what the types say; the latter is computed from the types that read it.
+//! `fsarena schema`: the JSON Schemas of the documents that fsarena writes and of the experiments
+//! that it reads, as published in `docs/schemas`, each on one line. Tests of `fsarena-report` and
+//! `fsarena-plan` hold them equal to what the types say.
 
 use crate::args::SchemaArgs;
 use crate::context;
@@ -44,16 +44,14 @@ pub fn run(args: &SchemaArgs) -> Result<()> {
         let lines = lines.map(|(kind, from)| format!("{kind:17}fsarena {from}\n"));
         return context::print(&lines.collect::<String>());
     };
-    if asked == EXPERIMENT {
-        let schema = serde_json::to_string_pretty(&fsarena_plan::experiment_schema())?;
-        return context::print(&format!("{schema}\n"));
-    }
-    let Some((_, text)) = SCHEMAS.iter().find(|(kind, _)| kind == asked) else {
+    let all = [(EXPERIMENT, fsarena_plan::PUBLISHED_SCHEMA)].into_iter().chain(SCHEMAS);
+    let Some((_, text)) = all.into_iter().find(|(kind, _)| kind == asked) else {
         let kinds = KINDS.iter().map(|(kind, _)| *kind);
         let kinds = [EXPERIMENT].into_iter().chain(kinds).collect::<Vec<&str>>().join(", ");
         refuse!("{asked}: there is no such schema; there are {kinds}");
     };
-    context::print(text)
+    let schema: serde_json::Value = serde_json::from_str(text)?;
+    context::print(&format!("{}\n", serde_json::to_string_pretty(&schema)?))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::scratch;
 use crate::target::{PLAIN, Target, choice, chosen, texts};
+use fsarena_disk_server::{ConstantDisk, DiskOrder, serve};
 use fsarena_executor::crash::{CrashTask, WorkRecord};
-use fsarena_places::disk::{ConstantDisk, DiskOrder, serve};
 use fsarena_places::guest::{Record, Task};
 use fsarena_places::kernel::{Configuration, Identity};
 use fsarena_places::parsers::{

@@ -4,7 +4,7 @@
 //! there. The same bits come out on every machine: logarithms and exponentials are computed in
 //! software (libm), the rest is plain IEEE arithmetic. Nothing here grows with the numbers.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -4,10 +4,10 @@ use super::init::{HOST, OBSERVATIONS, RECORD, TASK};
 use super::memory;
 use super::program::{INIT, Program, ProgramError};
 use super::task::{Record, Task};
-use crate::disk::{Disk, ServeError, serve};
 use crate::open_file::path_of_open;
 use crate::owned_dir::{GUEST_PREFIX, OwnedDir};
 use fsarena_bounded::Bounded;
+use fsarena_disk_server::{Disk, ServeError, serve};
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
 use fsarena_process::held::open_regular;
@@ -342,7 +342,8 @@ impl<'g> Guest<'g> {
         if record_bytes.is_empty() {
             return Err(GuestError::NoRecord { how, console });
         }
-        match serde_json::from_slice(&record_bytes) {
+        let record = serde_json::from_str(&String::from_utf8_lossy(&record_bytes));
+        match record {
             Ok(Record::Failed(why)) => Err(GuestError::Failed(why)),
             Ok(record) => Ok(TaskRun { record, record_bytes, console, elapsed_ns: ran.elapsed_ns }),
             Err(error) => Err(GuestError::Unexpected { record: error.to_string() }),
@@ -413,7 +414,7 @@ mod tests {
         fsarena_testkit::write_script(&kernel, script);
         let program = Program::this(base.path()).unwrap();
         let options = GuestOptions { limit, ..GuestOptions::new(&kernel) };
-        let mut disk = crate::disk::ConstantDisk::new(4096, 1);
+        let mut disk = fsarena_disk_server::ConstantDisk::new(4096, 1);
         let done = Guest::new(&options, &program).run_task(
             &Task::Probe { sleep_ns: 1 },
             &mut [&mut disk],

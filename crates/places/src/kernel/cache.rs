@@ -2,9 +2,9 @@
 
 use super::digest;
 use super::source::text_of;
-use crate::disk::DISK_PROTOCOL;
 use etcetera::BaseStrategy as _;
 use etcetera::base_strategy::Xdg;
+use fsarena_disk_server::DISK_PROTOCOL;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;

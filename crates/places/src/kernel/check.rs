@@ -1,7 +1,7 @@
 //! Whether a binary is a guest kernel: it is booted twice, with a disk, and asked.
 
-use crate::disk::{ConstantDisk, Disk};
 use crate::guest::{Guest, GuestError, GuestOptions, ProbeRecord, Program, Record, Task};
+use fsarena_disk_server::{ConstantDisk, Disk};
 use fsarena_process::cmd::{self, ended_text};
 use fsarena_process::guarded::Guarded;
 use fsarena_process::program::TrustedProgram;

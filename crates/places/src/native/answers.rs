@@ -1,11 +1,10 @@
 //! The process that serves one disk: what it is told, what it is asked, when it ends.
 
 use super::NativeError;
-use super::serve::{Served, contents_changed, serve};
 use super::states::{States, write_log};
-use super::wire::ServedFile;
-use crate::disk::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use fsarena_bounded::Bounded;
+use fsarena_disk_server::fuse::{Served, ServedFile, contents_changed, serve};
+use fsarena_disk_server::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
 use fsarena_process::private::PrivateListener;
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};

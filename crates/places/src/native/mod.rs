@@ -4,15 +4,9 @@
 //! and its standard input says what to serve and, when it ends, that it is to end: whoever has
 //! started it is gone then. The end of the process ends the connection, with an error for
 //! everything that is outstanding. Its own questions it answers at a socket.
-//!
-//! What is sent to the disk goes through one thread, in the order in which the kernel sent it. It
-//! waits until the time of the model has come, the last part of it awake.
 
 mod answers;
-mod lateness;
-mod serve;
 pub(crate) mod states;
-pub(crate) mod wire;
 
 pub use answers::run;
 
@@ -22,7 +16,7 @@ pub enum NativeError {
     #[error("what to serve was not understood: {0}")]
     Told(String),
     #[error(transparent)]
-    Disk(#[from] crate::disk::DiskOrderError),
+    Disk(#[from] fsarena_disk_server::DiskOrderError),
     #[error("{what}: {source}")]
     Io { what: &'static str, source: std::io::Error },
 }

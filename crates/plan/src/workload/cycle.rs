@@ -1,15 +1,16 @@
 //! The keys of a `cycle` phase: a periodic application, and a second load during it.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError};
 use crate::tree::{Node, Table};
 use crate::values::{Duration, Get, List, Read, Size, Within, Word};
 use crate::words::words;
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
 use fsarena_model::units::{Bytes, Nanos};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
 
 /// Where nothing else is said, as the application of 2007 did it.
 const PERIOD_NS: u64 = 300_000_000_000;
@@ -58,7 +59,7 @@ pub(super) struct Keys {
     #[schemars(example = &"overlap")]
     overrun: Option<Word<Overrun>>,
     /// What is done, by weight.
-    #[schemars(example = json!({ "in-place": 50, "replace": 50 }))]
+    #[schemars(example = serde_json::json!({ "in-place": 50, "replace": 50 }))]
     shares: Option<At<ShareKeys>>,
     /// A second load during the cycles.
     #[schemars(schema_with = "disturb_schema")]
@@ -101,7 +102,7 @@ struct CreateKeys {
     #[schemars(example = 100)]
     rate: Option<Within<0, MAX_FILES>>,
     /// The disturbed cycles, counted from 1.
-    #[schemars(example = json!([2]))]
+    #[schemars(example = serde_json::json!([2]))]
     #[serde(default)]
     cycles: Numbers,
 }
@@ -120,11 +121,12 @@ struct StreamKeys {
     #[schemars(example = &"10 MiB")]
     rate: Option<At<Size>>,
     /// The disturbed cycles, counted from 1.
-    #[schemars(example = json!([2]))]
+    #[schemars(example = serde_json::json!([2]))]
     #[serde(default)]
     cycles: Numbers,
 }
 
+#[cfg(feature = "schema")]
 fn disturb_schema(generator: &mut SchemaGenerator) -> Schema {
     let create = generator.subschema_for::<CreateKeys>();
     let stream = generator.subschema_for::<StreamKeys>();

@@ -2,6 +2,7 @@
 
 use super::cycle::{self, times};
 use super::mixes::is_busy;
+use crate::JsonSchema;
 use crate::error::{At, PlanError};
 use crate::tree::Table;
 use crate::values::{Either, Get as _, List, Size, Within};
@@ -9,9 +10,7 @@ use fsarena_model::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
 use fsarena_model::parameter::Parameter;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
-use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use std::cmp::Ordering;
 
 /// Names of files have eight digits at most.
@@ -59,7 +58,7 @@ pub(super) struct Distributed<T> {
     lognormal: Option<Lognormal<T>>,
     uniform: Option<Uniform<T>>,
     /// Values and their weights.
-    #[schemars(example = json!([["4 KiB", 3], ["1 MiB", 1]]))]
+    #[schemars(example = serde_json::json!([["4 KiB", 3], ["1 MiB", 1]]))]
     weighted: Option<At<List<Weighted<T>>>>,
 }
 

@@ -1,5 +1,6 @@
 //! The keys that every kind of workload has: `use`, `name`, `title`, `bs`, `phases`.
 
+use crate::JsonSchema;
 use crate::embedded;
 use crate::error::{At, PlanError};
 use crate::tree::{Node, Table};
@@ -7,7 +8,6 @@ use crate::values::{Read, Size, WorkloadName};
 use fsarena_model::op::BlockSize;
 use fsarena_model::phase::Workload;
 use fsarena_model::units::Bytes;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

@@ -4,13 +4,13 @@
 //! phases that can take it, and one that no phase can take is an error. `threads` and `bs` go to
 //! all.
 
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::tree::{Table, keys};
 use crate::values::{Duration, Get, Read, Within, Word};
 use fsarena_model::factor;
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
 use fsarena_model::op::Op;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -6,15 +6,19 @@
 
 use super::head::{phase_nodes, some_timed};
 use super::source::{has_file, is_own};
+use crate::JsonSchema;
 use crate::artifacts::{Artifact, Artifacts};
 use crate::error::{At, PlanError, Span};
 use crate::tree::{Node, Table};
-use crate::values::{Get as _, List, PhaseName, Read, Within, Word, table_of};
+#[cfg(feature = "schema")]
+use crate::values::table_of;
+use crate::values::{Get as _, List, PhaseName, Read, Within, Word};
 use fsarena_corpus::own::TopLevel;
 use fsarena_model::braces;
 use fsarena_model::job::{By, Command, Compression, DATA, Job, JobKind, Source, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 /// What can be done.
@@ -102,11 +106,13 @@ struct Keys {
     programs: Option<List<At<String>>>,
 }
 
+#[cfg(feature = "schema")]
 fn op_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": WORDS })
 }
 
 /// The schema of a phase as a table.
+#[cfg(feature = "schema")]
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     table_of(&[generator.subschema_for::<Keys>()])
 }

@@ -6,7 +6,9 @@ use fsarena_model::dataset::Dataset;
 use fsarena_model::io::Io;
 use fsarena_model::parameter::Parameter;
 use fsarena_model::phase::{Phase, Workload};
+#[cfg(feature = "schema")]
 use schemars::Schema;
+#[cfg(feature = "schema")]
 use serde_json::{Value, json};
 
 /// The phases of `base` with levels in them, under names that are true: a phase `randread-32` whose
@@ -73,6 +75,7 @@ fn no_block_twice(phase: &mut Phase, dataset: &Dataset, (was, was_dataset): (&Ph
 }
 
 /// Lets the schema of a workload have lists and ranges in the place of parameters.
+#[cfg(feature = "schema")]
 pub(super) fn allow_levels(schema: &mut Schema) {
     let Some(keys) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for parameter in Parameter::ALL {

@@ -3,15 +3,19 @@
 use super::head::{block_size, phase_nodes, some_timed};
 use super::io::{self, Spans};
 use super::{cycle, jobs, sequence};
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::tree::{Node, Table, keys};
-use crate::values::{PhaseName, Read, Size, Word, table_of};
+#[cfg(feature = "schema")]
+use crate::values::table_of;
+use crate::values::{PhaseName, Read, Size, Word};
 use crate::words::word;
 use fsarena_model::io::Io;
 use fsarena_model::op::{BlockSize, Op};
 use fsarena_model::phase::{Order, Phase};
 use fsarena_model::state::Effect;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator};
 use serde::Deserialize;
 
 /// What the workload says for phases that do not say it themselves.
@@ -116,6 +120,7 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), Pla
 }
 
 /// The schema of a phase as a table.
+#[cfg(feature = "schema")]
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     table_of(&[
         generator.subschema_for::<Keys>(),

@@ -3,13 +3,13 @@
 use super::head::{self, names};
 use super::source::is_own;
 use super::{dataset, io, jobs, source};
+use crate::JsonSchema;
 use crate::error::{At, PlanError};
 use crate::files::Files;
 use crate::tree::{Table, keys};
 use crate::values::Word;
 use fsarena_model::job::{Source, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

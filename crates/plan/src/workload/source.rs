@@ -1,6 +1,7 @@
 //! What real work is done with: the keys `dataset` and `source`.
 
 use super::dataset::{MAX_DIRS, MAX_FILES};
+use crate::JsonSchema;
 use crate::error::{At, PlanError, Span};
 use crate::files::{Files, Surveyed};
 use crate::tree::Node;
@@ -9,7 +10,8 @@ use fsarena_corpus::own::{Own, TopLevel};
 use fsarena_corpus::{CorpusError, Description};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::job::{Contents, Origin, Source, SourcePlace};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -84,6 +86,7 @@ pub(super) fn read(
 }
 
 /// The schema of `dataset`.
+#[cfg(feature = "schema")]
 pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<Keys>();
     let names = fsarena_corpus::names();

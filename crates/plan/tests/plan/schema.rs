@@ -1,6 +1,6 @@
 //! The JSON Schema of experiments: it takes what the program reads, and refuses other keys.
 
-use fsarena_plan::{builtin, experiment_schema, parse};
+use fsarena_plan::{PUBLISHED_SCHEMA, builtin, experiment_schema, parse};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -87,6 +87,18 @@ fn misspelt(value: &toml::Value, out: &mut Vec<toml::Value>) {
         }
         _ => {}
     }
+}
+
+#[test]
+fn published_file_is_what_is_computed() {
+    let text = serde_json::to_string(&experiment_schema()).unwrap() + "\n";
+    if std::env::var_os("FSARENA_WRITE_SCHEMAS").is_some() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas");
+        std::fs::write(format!("{docs}/experiment.schema.json"), &text).unwrap();
+    }
+    let how =
+        "write it anew, and run this again: FSARENA_WRITE_SCHEMAS=1 cargo test -p fsarena-plan";
+    assert!(PUBLISHED_SCHEMA == text, "the published schema is not what the types say; {how}");
 }
 
 #[test]

@@ -134,18 +134,19 @@ pub fn spooled_again(bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 fn parse(bytes: &[u8]) -> Result<(Head, Measured), String> {
     let damaged = || "it is damaged: its text does not fit its SHA-256".to_owned();
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let text = str::from_utf8(bytes).map_err(|_| damaged())?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let [head, body, sum] = lines[..] else { return Err(damaged()) };
     let digest = hex(&Sha256::digest(&bytes[..head.len() + body.len()]));
-    if sum != format!("{digest}\n").as_bytes() {
+    if sum != format!("{digest}\n") {
         return Err(damaged());
     }
     let unknown = |what: &dyn Display| format!("it is no record of fsarena: {what}");
-    let head: Head = serde_json::from_slice(head).map_err(|error| unknown(&error))?;
+    let head: Head = serde_json::from_str(head).map_err(|error| unknown(&error))?;
     if head.form > FORM || is_newer(body) {
         return Err("a newer fsarena wrote it; use that one".to_owned());
     }
-    let measured: Measured = serde_json::from_slice(body).map_err(|error| unknown(&error))?;
+    let measured: Measured = serde_json::from_str(body).map_err(|error| unknown(&error))?;
     header_rules::uid(&head.run).map_err(|rule| unknown(&rule))?;
     match &measured {
         Measured::Trial(record) if record.key.run != head.run => {
@@ -156,7 +157,7 @@ fn parse(bytes: &[u8]) -> Result<(Head, Measured), String> {
 }
 
 /// Whether a later program has written a record.
-fn is_newer(body: &[u8]) -> bool {
+fn is_newer(body: &str) -> bool {
     #[derive(Deserialize)]
     struct Version {
         schema: u32,
@@ -173,7 +174,7 @@ fn is_newer(body: &[u8]) -> bool {
         Trial(Version),
         CrashRun { outcome: Outcome },
     }
-    match serde_json::from_slice(body) {
+    match serde_json::from_str(body) {
         Ok(Versions::Trial(Version { schema })) => schema > fsarena_model::RECORD_SCHEMA,
         Ok(Versions::CrashRun { outcome: Outcome::Done(Version { schema }) }) => {
             schema > fsarena_safety::record::RECORD_SCHEMA

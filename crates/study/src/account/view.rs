@@ -1,6 +1,6 @@
 //! What is shown of the accounts of a phase: plain data, in the units that their names say.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::Serialize;
 
 /// From this share on what is unattributed stands in the way of a conclusion.

@@ -15,7 +15,7 @@ const ALPHA: f64 = 0.05;
 
 /// Disturbed cycles ÷ plain ones of the same trial: undisturbed ones that did not meet the second
 /// load of another.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct DisturbEffect {
     /// Work time.
     pub work: Option<Factor>,
@@ -30,7 +30,7 @@ pub struct DisturbEffect {
 }
 
 /// How many times more.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Factor {
     /// Trials that have both.
     pub n: usize,
@@ -88,7 +88,7 @@ impl DisturbEffect {
 }
 
 /// What the second load asked for and got, over the disturbed cycles of all trials.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct DisturberView {
     /// What it does.
     pub load: Load,

@@ -16,7 +16,7 @@ const SWAP_OUT: &str = "vm.swap_out_bytes";
 
 /// Figures of a cycle, or of several as the mean of each trial; medians and ranges over trials.
 /// Lengths are from the start of the cycle; counters are over its period.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CycleFigures {
     /// Cycles behind it, over all trials.
     pub cycles: usize,
@@ -58,7 +58,7 @@ pub struct CycleFigures {
 }
 
 /// The longest op.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct WorstOp {
     /// Its length.
     pub worst_ns: u64,

@@ -6,7 +6,7 @@ use fsarena_model::run::{RunHeader, RunPlan};
 use serde::Serialize;
 
 /// Everything that could make a comparison unfair.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Fairness {
     /// Each contender as it really was.
     pub contenders: Vec<AsMade>,
@@ -25,7 +25,7 @@ pub struct Fairness {
 }
 
 /// A name and a value.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Fact {
     pub name: String,
     /// Value with its unit.
@@ -33,7 +33,7 @@ pub struct Fact {
 }
 
 /// A contender as it was made and mounted.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct AsMade {
     pub contender: usize,
     pub label: String,
@@ -56,7 +56,7 @@ pub struct AsMade {
 }
 
 /// Something in which contenders differ.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Difference {
     /// What: `mount option relatime`, `feature block_size`, `cache`.
     pub what: String,
@@ -68,7 +68,7 @@ pub struct Difference {
 }
 
 /// A device.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct DeviceFacts {
     /// It, in one line.
     pub title: String,
@@ -77,7 +77,7 @@ pub struct DeviceFacts {
 }
 
 /// The caches of one phase on one contender.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct CacheProof {
     pub workload: String,
     pub phase: String,
@@ -96,7 +96,7 @@ pub struct CacheProof {
 }
 
 /// Something that disturbed trials, or is to be known with them.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct Disturbance {
     pub code: String,
     pub text: String,

@@ -1,11 +1,11 @@
 //! What is measured along a sweep.
 
+use crate::JsonSchema;
 use crate::cycles::DeviceLoad;
 use crate::ledger::{WRITTEN, write_amplification_of};
 use fsarena_model::record::{TrialRecord, Window};
 use fsarena_model::run::Clock;
 use fsarena_model::units::{Nanos, three_digits};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// From here on lengths are written in seconds alone: `2m30s` has too few digits to compare.

@@ -1,11 +1,11 @@
 //! What is watched, and its value over a stretch between two samples or over several of them.
 
+use crate::JsonSchema;
 use crate::cpu::{BUSY, IDLE, STEAL, TICK_NS};
 use crate::ledger::{FLUSHES, READ, WRITTEN};
 use Source::{ASecond, Each, Level, OfTime, Processors};
 use Unit::{Count, Mib, Million, Number, Percent};
 use fsarena_model::units::three_digits;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A stretch in which all processors together saw fewer ticks has no load.

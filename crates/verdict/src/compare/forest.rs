@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 const UNEQUAL_FROM: f64 = 2.0;
 
 /// Pairs of contenders in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Forest {
     /// Version of the method.
     pub method: u32,
@@ -43,7 +43,7 @@ pub struct Forest {
 }
 
 /// A question in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ForestQuestion {
     pub workload: String,
     pub phase: String,
@@ -55,7 +55,7 @@ pub struct ForestQuestion {
 }
 
 /// Two contenders in several RUNs.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct ForestPair {
     /// Label of the first.
     pub a_label: String,
@@ -91,7 +91,7 @@ pub struct ForestPair {
 }
 
 /// What one unit says of two contenders.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ForestRow {
     /// Index of the unit.
     pub unit: usize,
@@ -109,7 +109,7 @@ pub struct ForestRow {
 }
 
 /// A RUN that says nothing of two contenders.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Without {
     pub run: String,
     pub why: String,

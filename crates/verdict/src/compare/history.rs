@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What is one point of a history.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupBy {
     /// A RUN.
@@ -66,7 +66,7 @@ pub struct HistoryAsk {
 }
 
 /// Figures over RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct History {
     /// Version of the method.
     pub method: u32,
@@ -83,7 +83,7 @@ pub struct History {
 }
 
 /// One figure over RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HistoryQuestion {
     pub workload: String,
     pub phase: String,
@@ -97,7 +97,7 @@ pub struct HistoryQuestion {
 }
 
 /// The figure of one contender over RUNs that are comparable.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HistorySeries {
     /// Label of the contender.
     pub contender: String,
@@ -121,7 +121,7 @@ pub struct HistorySeries {
 }
 
 /// One point: a RUN, or what else is one.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HistoryPoint {
     /// `RUN 3`, `boot 2`, `6.1.0`.
     pub name: String,
@@ -148,7 +148,7 @@ pub struct HistoryPoint {
 }
 
 /// A change of the level.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct HistoryChange {
     /// Index of the last point before it.
     pub before: usize,

@@ -25,7 +25,7 @@ pub struct Ask {
 }
 
 /// A question, by names that are the same in several RUNs.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, crate::JsonSchema)]
 pub struct QuestionName {
     pub workload: String,
     pub phase: String,

@@ -43,7 +43,7 @@ pub struct RunOf<'a> {
 }
 
 /// What counts as one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Machines.
@@ -67,7 +67,7 @@ impl Unit {
 }
 
 /// A unit.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct UnitRow {
     /// `machine 1`, `boot 2`, `RUN 3`.
     pub name: String,

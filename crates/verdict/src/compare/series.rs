@@ -32,7 +32,7 @@ pub(super) struct Series {
 }
 
 /// A RUN that is in no series of a contender.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, crate::JsonSchema)]
 pub struct ExcludedRun {
     /// Label of the contender.
     pub contender: String,

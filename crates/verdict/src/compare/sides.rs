@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Contenders before and after.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Sides {
     /// Version of the method.
     pub method: u32,
@@ -39,7 +39,7 @@ pub struct Sides {
 }
 
 /// Something that is not the same on both sides.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Change {
     pub what: String,
     /// Before; empty where it was not there.
@@ -49,7 +49,7 @@ pub struct Change {
 }
 
 /// A question before and after.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct SidesQuestion {
     pub workload: String,
     pub phase: String,
@@ -61,7 +61,7 @@ pub struct SidesQuestion {
 }
 
 /// A contender before and after.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, crate::JsonSchema)]
 pub struct SideRow {
     pub label: String,
     /// What is said of it after, against before.
@@ -87,7 +87,7 @@ pub struct SideRow {
 }
 
 /// What one boot gives.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct UnitValue {
     /// Index of the boot on its side.
     pub unit: usize,

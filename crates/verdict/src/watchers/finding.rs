@@ -1,6 +1,6 @@
 //! What watchers find, and the words and limits they share.
 
-use schemars::JsonSchema;
+use crate::JsonSchema;
 use serde::Serialize;
 
 /// A value stands out above this (B. Iglewicz and D. Hoaglin, "How to Detect and Handle Outliers",

@@ -4,8 +4,6 @@ use super::*;
 use crate::target::WatchTarget;
 use crate::watcher::Tick;
 use fsarena_study::watched::Ratio;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 
 fn state() -> State {
     let target = WatchTarget {
@@ -53,10 +51,10 @@ fn state() -> State {
     state
 }
 
-fn drawn(state: &State, width: u16, height: u16, theme: Theme) -> TestBackend {
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, state, theme)).unwrap();
-    terminal.backend().clone()
+/// The lines of a terminal of this size, in quotes, as wide as it is.
+fn drawn(state: &State, width: usize, height: usize, theme: Theme) -> String {
+    let lines = lines(state, Size { width, height }, theme);
+    lines.iter().map(|line| format!("\"{:<width$}\"\n", line.text())).collect()
 }
 
 const PLAIN: Theme = Theme { colour: false, blocks: true };
@@ -148,9 +146,8 @@ fn help_stands_alone() {
 #[test]
 fn colour_only_where_it_is_wanted() {
     let colours = |theme| {
-        let backend = drawn(&state(), 80, 24, theme);
-        let cells = backend.buffer().content.iter();
-        cells.filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
+        let lines = lines(&state(), Size { width: 80, height: 24 }, theme);
+        lines.iter().map(Line::coloured).sum::<usize>()
     };
     assert_eq!(colours(PLAIN), 0);
     assert!(colours(Theme { colour: true, blocks: true }) > 100);
@@ -158,8 +155,9 @@ fn colour_only_where_it_is_wanted() {
 
 #[test]
 fn any_size_does() {
-    for (width, height) in [(1, 1), (3, 2), (10, 3), (39, 4), (59, 30), (300, 100)] {
-        let backend = drawn(&state(), width, height, PLAIN);
-        assert_eq!(backend.buffer().area.width, width);
+    for (width, height) in [(0, 0), (1, 1), (3, 2), (10, 3), (39, 4), (59, 30), (300, 100)] {
+        let lines = lines(&state(), Size { width, height }, PLAIN);
+        assert!(lines.len() <= height, "{width} x {height}");
+        assert!(lines.iter().all(|line| line.text().chars().count() <= width), "{width}");
     }
 }

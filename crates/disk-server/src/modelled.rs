@@ -86,7 +86,7 @@ impl DiskOrder<'_> {
     }
 
     /// The device alone, without contents.
-    pub(crate) fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
+    pub fn device(&self, seed: u64) -> Result<VirtualDevice, DiskOrderError> {
         self.device_with(seed, Vec::new())
     }
 

@@ -2,7 +2,7 @@
 
 use super::lateness::Lateness;
 use super::wire::{self, Asked, ServedFile, TRANSFER_MAX_BYTES, What, errno};
-use crate::disk::{Disk, Op, Request, Status};
+use crate::{Disk, Op, Request, Status};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -26,15 +26,15 @@ const AWAKE_AFTER: Duration = Duration::from_micros(50);
 const GAP: u64 = 64;
 
 /// What the thread that serves and the one that answers questions share.
-pub(super) struct Served {
+pub struct Served {
     /// `None`: everything is answered at once, and nothing is kept.
-    pub(super) disk: Option<Box<dyn Disk>>,
-    pub(super) late: Lateness,
+    pub disk: Option<Box<dyn Disk>>,
+    pub late: Lateness,
     /// When the time of the disk began.
-    pub(super) began: Instant,
+    pub began: Instant,
     /// The same in ns of CLOCK_MONOTONIC.
-    pub(super) began_ns: u64,
-    pub(super) file: ServedFile,
+    pub began_ns: u64,
+    pub file: ServedFile,
     /// Who waits awake takes the time of another disk's process.
     is_beside_another: bool,
     /// By tag.
@@ -63,7 +63,7 @@ struct Waiting {
 }
 
 impl Served {
-    pub(super) fn new(file: ServedFile, is_beside_another: bool) -> Self {
+    pub fn new(file: ServedFile, is_beside_another: bool) -> Self {
         Self {
             disk: None,
             late: Lateness::default(),
@@ -80,13 +80,13 @@ impl Served {
     }
 
     /// Whether the disk has something to do.
-    pub(super) fn is_busy(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         !self.waiting.is_empty() || self.taken.iter().any(Option::is_some)
     }
 
     /// Another disk, whose time begins now; nothing is outstanding. Gives the sectors in which it
     /// has other contents: one crash state is much like the next.
-    pub(super) fn exchange(&mut self, disk: Box<dyn Disk>) -> Vec<Range<u64>> {
+    pub fn exchange(&mut self, disk: Box<dyn Disk>) -> Vec<Range<u64>> {
         let before = self.disk.as_ref().and_then(|disk| disk.view());
         let differing = disk.view().zip(before).map(|(now, before)| now.differing(before, GAP));
         let all = 0..self.file.size_bytes / 512;
@@ -349,7 +349,7 @@ fn answer(fuse: BorrowedFd<'_>, unique: u64, error: i32, body: &[u8]) -> bool {
 }
 
 /// Tells the kernel that the file has other contents in these sectors; nobody uses it.
-pub(super) fn contents_changed(fuse: BorrowedFd<'_>, sectors: &[Range<u64>]) -> Result<(), Errno> {
+pub fn contents_changed(fuse: BorrowedFd<'_>, sectors: &[Range<u64>]) -> Result<(), Errno> {
     sectors.iter().try_for_each(|sectors| {
         let bytes = sectors.start * 512..sectors.end * 512;
         match rustix::io::write(fuse, &wire::contents_changed(&bytes)) {
@@ -361,7 +361,7 @@ pub(super) fn contents_changed(fuse: BorrowedFd<'_>, sectors: &[Range<u64>]) -> 
 }
 
 /// Serves until the kernel lets go.
-pub(super) fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), Errno> {
+pub fn serve(fuse: BorrowedFd<'_>, shared: &Mutex<Served>) -> Result<(), Errno> {
     let mut buffer = vec![0; wire::BUFFER_BYTES];
     // When something was asked or answered last.
     let mut asked = Instant::now();

@@ -1,12 +1,14 @@
-//! The host's side of a guest's disk: the messages of the block driver `vdisk`, and who answers
-//! them.
+//! Who answers the requests of a modelled disk: a process of the host.
 //!
-//! `kernel/PROTOCOL.md` is the description. A [`Disk`] is a device with its contents; [`serve`]
-//! carries messages to it. Times come with the messages: there is no clock here.
+//! A [`Disk`] is a device with its contents. For a guest [`serve`] carries the messages of its
+//! block driver `vdisk` to it (`kernel/PROTOCOL.md` is the description); times come with them,
+//! there is no clock. For the kernel of this machine [`fuse`] does that, in real time.
+#![forbid(unsafe_code)]
 
 mod constant;
 mod crash_states;
 mod crash_view;
+pub mod fuse;
 mod message;
 mod modelled;
 mod partition;

@@ -7,8 +7,8 @@ const BUCKETS: usize = 64 << BITS;
 
 /// Counts of what was served.
 #[derive(Debug)]
-pub(super) struct Lateness {
-    pub(super) served: Served,
+pub struct Lateness {
+    pub served: Served,
     hits: Box<[u64]>,
 }
 
@@ -20,7 +20,7 @@ impl Default for Lateness {
 
 impl Lateness {
     /// A request that took so long by the model, and was answered so much later.
-    pub(super) fn add(&mut self, modelled_ns: u64, late_ns: u64) {
+    pub fn add(&mut self, modelled_ns: u64, late_ns: u64) {
         self.served.timed += 1;
         self.served.modelled_ns += modelled_ns;
         self.served.late_ns += late_ns;
@@ -29,7 +29,7 @@ impl Lateness {
     }
 
     /// All counts, which begin anew; an error stays.
-    pub(super) fn take(&mut self) -> Served {
+    pub fn take(&mut self) -> Served {
         let mut left = self.served.timed.div_ceil(100);
         let highest = self.hits.iter().enumerate().rev().find(|(_, hits)| {
             let is_it = **hits >= left;

@@ -243,7 +243,7 @@ impl Session<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::{ConstantDisk, CrashViewDisk};
+    use crate::{ConstantDisk, CrashViewDisk};
     use fsarena_vdisk::{Discarded, Store};
     use std::os::unix::net::UnixStream;
 

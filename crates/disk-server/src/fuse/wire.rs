@@ -6,9 +6,9 @@ use std::ops::Range;
 const FILE_NODE: u64 = 2;
 const HEADER_BYTES: usize = 40;
 /// Largest read or write: that of the file and of FUSE itself (256 pages).
-pub(crate) const TRANSFER_MAX_BYTES: usize = 1 << 20;
+pub const TRANSFER_MAX_BYTES: usize = 1 << 20;
 /// A request with its data fits into so many bytes.
-pub(super) const BUFFER_BYTES: usize = TRANSFER_MAX_BYTES + 4096;
+pub const BUFFER_BYTES: usize = TRANSFER_MAX_BYTES + 4096;
 /// Requests that the kernel may have outstanding: its default of 12 would be the depth of the disk.
 const BACKGROUND: u16 = 512;
 
@@ -25,25 +25,25 @@ const INVALIDATE_INODE: u32 = 2;
 
 /// The file as its kernel sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ServedFile {
-    pub(crate) size_bytes: u64,
+pub struct ServedFile {
+    pub size_bytes: u64,
     /// What is read of it stays in the page cache, and more than was asked for is read.
-    pub(crate) is_cached: bool,
+    pub is_cached: bool,
 }
 const PUNCH_HOLE: u32 = 2;
 const ZERO_RANGE: u32 = 16;
 
 /// A request of the kernel.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked<'a> {
+pub struct Asked<'a> {
     /// Names it in the reply.
-    pub(crate) unique: u64,
-    pub(crate) what: What<'a>,
+    pub unique: u64,
+    pub what: What<'a>,
 }
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum What<'a> {
+pub enum What<'a> {
     Read {
         at: u64,
         bytes: usize,
@@ -70,7 +70,7 @@ pub(crate) enum What<'a> {
 }
 
 /// Reads a request; `None` where it is none.
-pub(crate) fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
+pub fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
     let ServedFile { size_bytes, is_cached } = file;
     let opcode = word(bytes, 4)?;
     let (unique, node) = (long(bytes, 8)?, long(bytes, 16)?);
@@ -112,14 +112,14 @@ pub(crate) fn decoded(bytes: &[u8], file: ServedFile) -> Option<Asked<'_>> {
 
 /// Numbers of Linux on the architectures that there are.
 pub(super) mod errno {
-    pub(crate) const EIO: i32 = 5;
-    pub(crate) const EINVAL: i32 = 22;
-    pub(crate) const ENOSYS: i32 = 38;
-    pub(crate) const EOPNOTSUPP: i32 = 95;
+    pub const EIO: i32 = 5;
+    pub const EINVAL: i32 = 22;
+    pub const ENOSYS: i32 = 38;
+    pub const EOPNOTSUPP: i32 = 95;
 }
 
 /// The head of a reply with so many bytes after it; `error` is a positive number, 0 for none.
-pub(super) fn reply(unique: u64, error: i32, bytes: usize) -> [u8; 16] {
+pub fn reply(unique: u64, error: i32, bytes: usize) -> [u8; 16] {
     let mut head = [0; 16];
     let len = u32::try_from(16 + bytes).unwrap_or(u32::MAX);
     head[..4].copy_from_slice(&len.to_le_bytes());
@@ -130,7 +130,7 @@ pub(super) fn reply(unique: u64, error: i32, bytes: usize) -> [u8; 16] {
 
 /// Tells the kernel that what it has of these bytes of the file in the page cache is old; of no
 /// bytes: of all up to the last.
-pub(super) fn contents_changed(of: &Range<u64>) -> [u8; 40] {
+pub fn contents_changed(of: &Range<u64>) -> [u8; 40] {
     let mut bytes = [0; 40];
     bytes[0] = 40;
     bytes[4..8].copy_from_slice(&INVALIDATE_INODE.to_le_bytes());
@@ -141,7 +141,7 @@ pub(super) fn contents_changed(of: &Range<u64>) -> [u8; 40] {
 }
 
 /// The body of a reply to a write.
-pub(super) fn written(bytes: usize) -> [u8; 8] {
+pub fn written(bytes: usize) -> [u8; 8] {
     (bytes as u64).to_le_bytes()
 }
 
