@@ -13,13 +13,16 @@
 
 use fsarena_model::contender::ContenderId;
 use fsarena_model::phase::Workload;
-use fsarena_model::record::TrialRecord;
+use fsarena_model::record::{PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::{RunHeader, RunSession};
+use fsarena_model::sample::{Counters, LatencyHistogram, Series};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::mem;
 
 /// Keys below which a single word is free text. Elsewhere it is a word of ours or a name from the
 /// plan (`kind`, `op`, `name`, `label`), which a host or user may share by chance.
@@ -101,58 +104,150 @@ pub fn anonymous_with<C: Serialize + DeserializeOwned>(
     (records, crash_runs): (&[TrialRecord], &[C]),
     names: KnownNames<'_>,
 ) -> (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<C>) {
-    let whole = || [value(header), value(&sessions), value(&records), value(&crash_runs)];
-    let mut secrets = Secrets::default();
-    secrets.add_host(&header.host.hostname);
-    secrets.runner.clone_from(&header.host.hostname);
-    for host in header.place.iter().flat_map(|place| &place.hosts) {
-        secrets.add_other_host(host);
-    }
-    for part in &whole() {
-        collect(part, false, &mut secrets);
-    }
-    names.users.iter().for_each(|name| secrets.add_user(name));
-    let is_known = |name: &&str| names.workloads.contains(name);
-    let workloads = header.plan.workloads.iter().map(Workload::base_name);
-    for part in workloads.filter(is_known).flat_map(|name| name.split('-')) {
-        secrets.add_own(part, false);
-    }
-    for argument in &header.arguments {
-        secrets.add_own(argument.trim_start_matches('-'), argument.starts_with('-'));
-    }
-    for line in header.experiment_toml.lines() {
-        let key = line.split_once('=').map(|(key, _)| key.trim());
-        key.into_iter().for_each(|key| secrets.add_own(key, true));
-    }
-    secrets.settle();
-    let scrubbed = |secrets: &Secrets| -> Option<(RunHeader, _, Vec<TrialRecord>, Vec<C>)> {
-        let [plain, pieces, trials, crashes] = whole().map(|mut part| {
-            scrub(&mut part, false, secrets);
-            part
-        });
-        Some((back(plain)?, back(pieces)?, back(trials)?, back(crashes)?))
+    let mut each_record = |take: &mut dyn FnMut(TrialRecord)| -> Result<(), Infallible> {
+        records.iter().cloned().for_each(take);
+        Ok(())
     };
-    let found = scrubbed(&secrets).or_else(|| {
-        secrets.keep_words(|secrets| scrubbed(secrets).is_some());
-        scrubbed(&secrets)
-    });
-    let (mut plain, pieces, mut trials, crashes) = found.expect("only free text was changed");
-    let ids = identities(header, &mut plain);
-    for record in &mut trials {
-        if let Some(id) = ids.get(&record.key.contender) {
+    let Ok(removal) = NameRemoval::find((header, sessions), &mut each_record, crash_runs, names);
+    let records = records.iter().map(|record| removal.record(record.clone())).collect();
+    let crash_runs = crash_runs.iter().map(|crash_run| removal.crash_run(crash_run)).collect();
+    (removal.header, removal.sessions, records, crash_runs)
+}
+
+/// Hands over every record of a RUN, one after the other; it is called more than once.
+pub type EachRecord<'a, E> = &'a mut dyn FnMut(&mut dyn FnMut(TrialRecord)) -> Result<(), E>;
+
+/// What is removed from a RUN, for those who have not all of its records in memory.
+pub struct NameRemoval {
+    /// The plan without it.
+    pub header: RunHeader,
+    /// The pieces without it.
+    pub sessions: Vec<RunSession>,
+    secrets: Secrets,
+    /// The new identity of each contender.
+    ids: BTreeMap<ContenderId, ContenderId>,
+}
+
+impl NameRemoval {
+    /// Looks through a RUN, the pieces it was done in, its records and its crash runs.
+    ///
+    /// # Errors
+    /// When `each_record` fails.
+    ///
+    /// # Panics
+    /// As [`anonymous`].
+    pub fn find<C: Serialize + DeserializeOwned, E>(
+        (header, sessions): (&RunHeader, &[RunSession]),
+        each_record: EachRecord<'_, E>,
+        crash_runs: &[C],
+        names: KnownNames<'_>,
+    ) -> Result<Self, E> {
+        let mut secrets = Secrets::default();
+        secrets.add_host(&header.host.hostname);
+        secrets.runner.clone_from(&header.host.hostname);
+        for host in header.place.iter().flat_map(|place| &place.hosts) {
+            secrets.add_other_host(host);
+        }
+        collect(&value(header), false, &mut secrets);
+        collect(&value(&sessions), false, &mut secrets);
+        each_record(&mut |mut record| {
+            Numbers::taken_from(&mut record);
+            collect(&value(&record), false, &mut secrets);
+        })?;
+        collect(&value(&crash_runs), false, &mut secrets);
+        secrets.add_own_of(header, names);
+        secrets.settle();
+        let mut can_be_read = |secrets: &Secrets| -> Result<bool, E> {
+            let mut all = removed(header, secrets).is_some();
+            all &= sessions.iter().all(|session| removed(session, secrets).is_some());
+            all &= crash_runs.iter().all(|crash_run| removed(crash_run, secrets).is_some());
+            if all {
+                each_record(&mut |record| all = all && removed(&record, secrets).is_some())?;
+            }
+            Ok(all)
+        };
+        if secrets.changes_a_form() && !can_be_read(&secrets)? {
+            secrets.keep_words(&mut can_be_read)?;
+        }
+        let mut plain = readable(header, &secrets);
+        let sessions = sessions.iter().map(|session| readable(session, &secrets)).collect();
+        let ids = identities(header, &mut plain);
+        Ok(Self { header: plain, sessions, secrets, ids })
+    }
+
+    /// One of its records.
+    ///
+    /// # Panics
+    /// Where it was none of those that were looked through.
+    #[must_use]
+    pub fn record(&self, mut record: TrialRecord) -> TrialRecord {
+        let numbers = Numbers::taken_from(&mut record);
+        let mut record = readable(&record, &self.secrets);
+        numbers.put_back(&mut record);
+        if let Some(id) = self.ids.get(&record.key.contender) {
             record.key.contender = id.clone();
         }
+        record
     }
-    (plain, pieces, trials, crashes)
+
+    /// One of its crash runs.
+    ///
+    /// # Panics
+    /// Where it was none of those that were looked through.
+    #[must_use]
+    pub fn crash_run<C: Serialize + DeserializeOwned>(&self, crash_run: &C) -> C {
+        readable(crash_run, &self.secrets)
+    }
+}
+
+/// What of a record is numbers under names that are never changed: most of it, which need not be
+/// looked through.
+struct Numbers(Vec<NumbersOfPhase>);
+
+struct NumbersOfPhase {
+    latency: Option<LatencyHistogram>,
+    write_latency: Option<LatencyHistogram>,
+    windows: BTreeMap<Window, Counters>,
+    series: Option<Series>,
+}
+
+impl Numbers {
+    fn taken_from(record: &mut TrialRecord) -> Self {
+        let of_phase = |phase: &mut PhaseRecord| NumbersOfPhase {
+            latency: phase.latency.take(),
+            write_latency: phase.write_latency.take(),
+            windows: mem::take(&mut phase.windows),
+            series: phase.series.take(),
+        };
+        Self(record.phases.iter_mut().map(of_phase).collect())
+    }
+
+    fn put_back(self, record: &mut TrialRecord) {
+        for (phase, numbers) in record.phases.iter_mut().zip(self.0) {
+            phase.latency = numbers.latency;
+            phase.write_latency = numbers.write_latency;
+            phase.windows = numbers.windows;
+            phase.series = numbers.series;
+        }
+    }
+}
+
+/// A part of a RUN without what is removed; `None`: a word was changed that the form has itself.
+fn removed<T: Serialize + DeserializeOwned>(part: &T, secrets: &Secrets) -> Option<T> {
+    let mut part = value(part);
+    scrub(&mut part, false, secrets);
+    // From text, as everything else is read: what reads a type is compiled once.
+    serde_json::from_str(&part.to_string()).ok()
+}
+
+/// The same where that is known not to be so.
+fn readable<T: Serialize + DeserializeOwned>(part: &T, secrets: &Secrets) -> T {
+    removed(part, secrets).expect("only free text was changed")
 }
 
 fn value(of: &impl Serialize) -> Value {
-    serde_json::to_value(of).expect("a RUN is plain data")
-}
-
-/// `None`: a word was changed that the form has itself.
-fn back<T: DeserializeOwned>(value: Value) -> Option<T> {
-    serde_json::from_value(value).ok()
+    let text = serde_json::to_string(of).expect("a RUN is plain data");
+    serde_json::from_str(&text).expect("text that was just written")
 }
 
 /// The new identity of each contender. Two that differed in nothing but what was removed stay two.
@@ -175,6 +270,7 @@ fn collect(value: &Value, is_free: bool, secrets: &mut Secrets) {
         Value::String(text) => {
             secrets.look_at(text);
             if !is_free {
+                secrets.add_of_form(text);
                 secrets.add_own(text, false);
                 secrets.add_own_options(text);
             }
@@ -253,6 +349,8 @@ struct Secrets {
     links: Vec<String>,
     /// Words that the plan or the program uses itself.
     own: BTreeSet<String>,
+    /// All texts that are no free text, such as the words of an enum.
+    of_form: BTreeSet<String>,
     /// Of these, words of the form of a RUN that have a name in them: a host `big` is in
     /// `big-read`.
     kept: BTreeSet<String>,
@@ -304,10 +402,38 @@ impl Secrets {
         }
     }
 
+    fn add_of_form(&mut self, text: &str) {
+        if !self.of_form.contains(text) {
+            self.of_form.insert(text.to_owned());
+        }
+    }
+
+    /// Whether anything but free text would be changed: else what is left can be read back.
+    fn changes_a_form(&self) -> bool {
+        self.of_form.iter().any(|text| self.removed_from(text) != *text)
+    }
+
     /// Options stay: `data` of `data=writeback`.
     fn add_own_options(&mut self, text: &str) {
         for option in text.split([',', ' ']).filter(|option| option.contains('=')) {
             self.add_own(option, true);
+        }
+    }
+
+    /// Users that are known, and words that the RUN uses itself.
+    fn add_own_of(&mut self, header: &RunHeader, names: KnownNames<'_>) {
+        names.users.iter().for_each(|name| self.add_user(name));
+        let is_known = |name: &&str| names.workloads.contains(name);
+        let workloads = header.plan.workloads.iter().map(Workload::base_name);
+        for part in workloads.filter(is_known).flat_map(|name| name.split('-')) {
+            self.add_own(part, false);
+        }
+        for argument in &header.arguments {
+            self.add_own(argument.trim_start_matches('-'), argument.starts_with('-'));
+        }
+        for line in header.experiment_toml.lines() {
+            let key = line.split_once('=').map(|(key, _)| key.trim());
+            key.into_iter().for_each(|key| self.add_own(key, true));
         }
     }
 
@@ -355,17 +481,21 @@ impl Secrets {
 
     /// Finds the words without which a RUN cannot be read back: of those that would be changed as
     /// few as possible are kept. Should that not be enough, nothing but free text is changed.
-    fn keep_words(&mut self, can_be_read: impl Fn(&Self) -> bool) {
+    fn keep_words<E>(
+        &mut self,
+        can_be_read: &mut dyn FnMut(&Self) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let changed = self.own.iter().filter(|word| self.removed_from(word) != **word);
         let changed: Vec<String> = changed.cloned().collect();
         self.kept = changed.iter().cloned().collect();
         for word in &changed {
             self.kept.remove(word);
-            if !can_be_read(self) {
+            if !can_be_read(self)? {
                 self.kept.insert(word.clone());
             }
         }
-        self.is_free_text_alone = !can_be_read(self);
+        self.is_free_text_alone = !can_be_read(self)?;
+        Ok(())
     }
 
     /// Whether a text that is not free is one in which names are looked for.

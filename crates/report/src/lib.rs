@@ -81,7 +81,7 @@ pub use fsarena_chart::{PaperWidth, Svg};
 pub use history::{history_json, history_markdown, history_svg, history_tables};
 pub use honesty::{family_tables, honesty_tables, power_tables};
 pub use hunt::{HuntCase, HuntRow, hunt_text};
-pub use identity::{KnownNames, anonymous, anonymous_with};
+pub use identity::{EachRecord, KnownNames, NameRemoval, anonymous, anonymous_with};
 pub use io_summary::files_text;
 pub use json::verdict_json;
 pub use ledger::ledger_tables;

@@ -79,7 +79,7 @@ impl Store {
         let mut bare = record.clone();
         let series: Vec<Option<Series>> =
             bare.phases.iter_mut().map(|phase| phase.series.take()).collect();
-        let raw = serde_json::to_string(&bare).map_err(|error| not_in_plan(error.to_string()))?;
+        let raw = bare.to_json().map_err(|error| not_in_plan(error.to_string()))?;
         self.sql(|_| {
             let trial = insert_trial(t, planned.slot, planned.attempts + 1, &bare, &raw)?;
             let phases = insert_scores(t, trial, &bare)?;
@@ -154,8 +154,12 @@ impl Store {
     /// When there is no such RUN or a record is damaged.
     pub fn records(&self, run: RunId) -> Result<Vec<TrialRecord>, StoreError> {
         let latest = "AND attempt = (SELECT max(attempt) FROM trial WHERE slot_id = slot.id)";
-        let read = self.read_records(run, latest)?;
-        Ok(read.into_iter().map(|(_, record)| record).collect())
+        let mut records = Vec::new();
+        self.each_record(run, latest, |_, record| {
+            records.push(record);
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(records)
     }
 
     /// All attempts of a RUN with their numbers, from 1: in schedule order, and the attempts at a
@@ -164,44 +168,73 @@ impl Store {
     /// # Errors
     /// When there is no such RUN or a record is damaged.
     pub fn attempts(&self, run: RunId) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
-        self.read_records(run, "")
+        let mut attempts = Vec::new();
+        self.each_attempt(run, |number, record| {
+            attempts.push((number, record));
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(attempts)
     }
 
-    fn read_records(
+    /// The same, one after the other: those of a large RUN take more memory than most commands may.
+    ///
+    /// # Errors
+    /// When there is no such RUN, a record is damaged, or `take` fails.
+    pub fn each_attempt<E: From<StoreError>>(
+        &self,
+        run: RunId,
+        take: impl FnMut(u32, TrialRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_record(run, "", take)
+    }
+
+    fn each_record<E: From<StoreError>>(
         &self,
         run: RunId,
         condition: &str,
-    ) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
+        mut take: impl FnMut(u32, TrialRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _snapshot = self.read_transaction()?;
         self.exists(run)?;
-        let rows: Vec<StoredTrial> = self.sql(|c| {
+        let trials: Vec<i64> = self.sql(|c| {
             c.prepare_cached(&format!(
-                "SELECT slot.sequence, slot.block, slot.position, run.uid, contender.identity,
-                 workload.name, trial.attempt, trial.id, trial.raw, trial.raw_sha256
-                 FROM slot JOIN trial ON trial.slot_id = slot.id
-                 JOIN run ON run.id = slot.run_id
-                 JOIN contender ON contender.id = slot.contender_id
-                 JOIN workload ON workload.id = slot.workload_id
+                "SELECT trial.id FROM slot JOIN trial ON trial.slot_id = slot.id
                  WHERE slot.run_id = ? {condition} ORDER BY slot.sequence, trial.attempt"
             ))?
-            .query_map([run.0], stored_trial)?
+            .query_map([run.0], |row| row.get(0))?
             .collect()
         })?;
-        let mut records = Vec::with_capacity(rows.len());
-        for StoredTrial { key, attempt, trial, raw, sum } in rows {
-            let sequence = key.sequence;
-            let damaged = |what: &str| self.damaged(run, sequence, what);
-            if sha256(&raw) != sum {
-                return Err(damaged("its text does not fit its SHA-256"));
-            }
-            let mut record = self.parsed(run, sequence, &raw)?;
-            if record.key != key {
-                let detail = format!("trial {sequence}: its record is of another trial");
-                return Err(StoreError::bad_run(&self.path, run, detail));
-            }
-            self.put_series_back(run, trial, &mut record)?;
-            records.push((attempt, record));
+        for trial in trials {
+            let stored = self.sql(|c| {
+                let mut select = c.prepare_cached(
+                    "SELECT slot.sequence, slot.block, slot.position, run.uid,
+                     contender.identity, workload.name, trial.attempt, trial.id, trial.raw,
+                     trial.raw_sha256 FROM trial JOIN slot ON slot.id = trial.slot_id
+                     JOIN run ON run.id = slot.run_id
+                     JOIN contender ON contender.id = slot.contender_id
+                     JOIN workload ON workload.id = slot.workload_id WHERE trial.id = ?",
+                )?;
+                select.query_row([trial], stored_trial)
+            })?;
+            take(stored.attempt, self.record_of(run, stored)?)?;
         }
-        Ok(records)
+        Ok(())
+    }
+
+    /// The record of an attempt at a trial, with its series.
+    fn record_of(&self, run: RunId, stored: StoredTrial) -> Result<TrialRecord, StoreError> {
+        let StoredTrial { key, trial, raw, sum, .. } = stored;
+        let sequence = key.sequence;
+        if sha256(&raw) != sum {
+            return Err(self.damaged(run, sequence, "its text does not fit its SHA-256"));
+        }
+        let mut record = self.parsed(run, sequence, &raw)?;
+        if record.key != key {
+            let detail = format!("trial {sequence}: its record is of another trial");
+            return Err(StoreError::bad_run(&self.path, run, detail));
+        }
+        self.put_series_back(run, trial, &mut record)?;
+        Ok(record)
     }
 
     /// The record of this text; where it is of a later schema, that is what is wrong with it.
@@ -211,7 +244,7 @@ impl Store {
             schema: u32,
         }
         let damaged = |error: serde_json::Error| self.damaged(run, sequence, &error.to_string());
-        let parsed = serde_json::from_str::<TrialRecord>(raw);
+        let parsed = TrialRecord::from_json(raw);
         let found = match &parsed {
             Ok(record) => record.schema,
             Err(_) => serde_json::from_str::<Head>(raw).map_err(damaged)?.schema,

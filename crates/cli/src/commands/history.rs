@@ -9,7 +9,7 @@ use fsarena_model::run::RunHeader;
 use fsarena_plan::Span;
 use fsarena_report::PaperWidth;
 use fsarena_store::{RunId, Store};
-use fsarena_verdict::compare::{Facts, GroupBy, History, HistoryAsk, QuestionName, RunOf, history};
+use fsarena_verdict::compare::{Facts, GroupBy, History, HistoryAsk, QuestionName, history};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,10 +36,14 @@ pub fn run(args: &HistoryArgs, db: Option<&Path>) -> Result<ExitCode> {
         contender: args.contender.clone(),
         by: args.by.into(),
     };
-    let read = |(id, header)| StoredRun::read(&store, id, header, Facts::new());
-    let runs: Vec<StoredRun> = headers.into_iter().map(read).collect::<Result<_>>()?;
-    let runs: Vec<RunOf<'_>> = runs.iter().map(StoredRun::run).collect();
-    let found = history(&runs, &ask).map_err(refused)?;
+    let (mut runs, mut figures) = (Vec::new(), Vec::new());
+    for (id, header) in headers {
+        let run = StoredRun::read(&store, id, header, Facts::new())?;
+        figures.push(ask.figures(&run.run()));
+        runs.push(run.without_scores());
+    }
+    let runs = runs.iter().map(StoredRun::run).zip(figures).collect();
+    let found = history(runs, &ask).map_err(refused)?;
     if args.markdown {
         context::print(&fsarena_report::history_markdown(TITLE, &found))?;
     } else {
@@ -110,13 +114,14 @@ fn headers(
     refuse!("{path}: no RUN has the workload {workload}; {remedy}")
 }
 
-/// The header of a RUN that was measured, and not watched, without the texts that say how: of many
-/// RUNs they would take most of the memory.
+/// The header of a RUN that was measured, and not watched, without the texts that say how and
+/// where: of many RUNs they would take most of the memory.
 fn measured(store: &Store, run: RunId) -> Result<Option<RunHeader>> {
-    let header = store.header(run)?;
+    let mut header = store.header(run)?;
     if header.plan.is_watched() {
         return Ok(None);
     }
+    header.host.settings.clear();
     let experiment_toml = String::new();
     Ok(Some(RunHeader { experiment_toml, arguments: Vec::new(), findings: Vec::new(), ..header }))
 }

@@ -7,7 +7,9 @@ use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Verdict;
 use fsarena_reference::Article;
-use fsarena_report::{KnownNames, OwnPhase, OwnRun, Repeats};
+use fsarena_report::{
+    EachRecord, KnownNames, NameRemoval, OwnPhase, OwnRun, Repeats, anonymous_with,
+};
 use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use fsarena_study::{SafetyView, Study};
@@ -22,21 +24,18 @@ pub enum Identity {
     Removed,
 }
 
-/// What is read of a RUN: its plan, pieces, records and crash runs.
-pub type Parts = (RunHeader, Vec<RunSession>, Vec<TrialRecord>, Vec<StoredCrashRun>);
+/// What says whose machine a RUN was done on; `each_record` hands over its records.
+pub fn name_removal<E>(
+    run: (&RunHeader, &[RunSession]),
+    each_record: EachRecord<'_, E>,
+    crash_runs: &[StoredCrashRun],
+) -> Result<NameRemoval, E> {
+    with_known_names(|names| NameRemoval::find(run, each_record, crash_runs, names))
+}
 
-/// The same, with or without what says whose machine it was done on.
-pub fn identified(read: Parts, names: Identity) -> Parts {
-    let (header, sessions, records, crash_runs) = &read;
-    match names {
-        Identity::Kept => read,
-        Identity::Removed => {
-            let both = (records.as_slice(), crash_runs.as_slice());
-            let (users, workloads) = (names_of_user(), fsarena_plan::builtin::workload_names());
-            let known = KnownNames { users: &users, workloads: &workloads };
-            fsarena_report::anonymous_with(header, sessions, both, known)
-        }
-    }
+fn with_known_names<T>(use_them: impl FnOnce(KnownNames<'_>) -> T) -> T {
+    let (users, workloads) = (names_of_user(), fsarena_plan::builtin::workload_names());
+    use_them(KnownNames { users: &users, workloads: &workloads })
 }
 
 /// Names of the user by the environment: most RUNs are read where they were done.
@@ -74,7 +73,13 @@ impl LoadedRun {
         let (header, sessions, records) =
             (store.header(id)?, store.sessions(id)?, store.records(id)?);
         let read = (header, sessions, records, store.crash_runs(id)?);
-        let (header, sessions, records, crash_runs) = identified(read, names);
+        let (header, sessions, records, crash_runs) = match (names, &read) {
+            (Identity::Kept, _) => read,
+            (Identity::Removed, (header, sessions, records, crash_runs)) => {
+                let both = (records.as_slice(), crash_runs.as_slice());
+                with_known_names(|names| anonymous_with(header, sessions, both, names))
+            }
+        };
         let safety = fsarena_study::safety(&header.plan, &crash_runs);
         let state = store.run(id)?.state;
         let study = fsarena_study::study(&header, state, &sessions, &records);

@@ -35,6 +35,12 @@ impl StoredRun {
         })
     }
 
+    /// The same where all that is needed of its scores is known: of many RUNs they would take most
+    /// of the memory.
+    pub fn without_scores(self) -> Self {
+        Self { scores: Vec::new(), looks: Vec::new(), ..self }
+    }
+
     /// As comparisons take it.
     pub fn run(&self) -> RunOf<'_> {
         RunOf {

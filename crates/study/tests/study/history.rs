@@ -117,8 +117,8 @@ fn try_history(made: &[Made], ask: &HistoryAsk) -> Result<History, CompareError>
     let score = |made: &Made| made.records.iter().map(TrialScore::from_record).collect();
     let scores: Vec<Vec<TrialScore>> = made.iter().map(score).collect();
     let scored = made.iter().zip(&scores);
-    let runs: Vec<RunOf<'_>> = scored.map(|(one, scores)| one.run(scores)).collect();
-    history(&runs, ask)
+    let runs = scored.map(|(one, scores)| one.run(scores));
+    history(runs.map(|run| (run.clone(), ask.figures(&run))).collect(), ask)
 }
 
 fn history_of(made: &[Made], by: GroupBy) -> History {

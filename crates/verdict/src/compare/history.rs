@@ -6,8 +6,8 @@
 //! [`LEAST_UNITS`] of them on each side; how it is told from chance is in
 //! `fsarena_stats::change_point`, and all cuts of all series that are shown are one family.
 
-use super::run::{CountedBlocks, RunOf, hardware_of};
-use super::series::{Piece, Series, series};
+use super::run::{RunOf, hardware_of};
+use super::series::{Piece, RunFigures, Series, series};
 use super::{ALPHA, CompareError, ExcludedRun, LEAST_UNITS, QuestionName, Unit};
 use fsarena_model::contender::{DeviceLevel, kernel_release};
 use fsarena_model::record::TimeBase;
@@ -63,6 +63,14 @@ pub struct HistoryAsk {
     pub contender: Option<String>,
     /// What is one point.
     pub by: GroupBy,
+}
+
+impl HistoryAsk {
+    /// What a RUN says of these figures.
+    #[must_use]
+    pub fn figures(&self, run: &RunOf<'_>) -> RunFigures {
+        RunFigures::new(run, &self.questions)
+    }
 }
 
 /// Figures over RUNs.
@@ -188,24 +196,24 @@ impl Prepared {
     }
 }
 
-/// Figures over RUNs and the changes in them; `runs` in any order.
+/// Figures over RUNs and the changes in them; `runs` in any order, each with what
+/// [`HistoryAsk::figures`] of the same ask has found in it; its scores are not read again.
 ///
 /// # Errors
 /// Without a RUN, where one is given twice, and where no RUN has the contender.
-pub fn history(runs: &[RunOf<'_>], ask: &HistoryAsk) -> Result<History, CompareError> {
+pub fn history(
+    mut runs: Vec<(RunOf<'_>, RunFigures)>,
+    ask: &HistoryAsk,
+) -> Result<History, CompareError> {
+    runs.sort_by_key(|(run, _)| run.header.created_unix_ns);
+    let (runs, figures): (Vec<RunOf<'_>>, Vec<RunFigures>) = runs.into_iter().unzip();
     super::run::each_once(&runs.iter().collect::<Vec<_>>())?;
-    let mut runs = runs.to_vec();
-    runs.sort_by_key(|run| run.header.created_unix_ns);
     let labels = labels(&runs, ask)?;
-    let counted: Vec<CountedBlocks> = runs.iter().map(RunOf::counted_blocks).collect();
     let mut found: Vec<Found<'_>> = Vec::new();
-    for question in &ask.questions {
-        let of_runs = runs.iter().zip(&counted);
-        let values: Vec<_> =
-            of_runs.map(|(run, counted)| run.points_in(question, counted)).collect();
+    for question in ask.questions.iter().enumerate() {
         let mut of_question = (Vec::new(), Vec::new());
         for label in &labels {
-            let (own, excluded) = series(&runs, &values, question, label);
+            let (own, excluded) = series(&runs, &figures, question, label);
             of_question.0.extend(own.into_iter().map(|one| (label, one)));
             of_question.1.extend(excluded);
         }

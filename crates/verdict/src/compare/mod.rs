@@ -27,7 +27,7 @@ pub use history::{
 pub use question::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName};
 pub use run::machine_line;
 pub use run::{Facts, RunOf, Unit, UnitRow};
-pub use series::ExcludedRun;
+pub use series::{ExcludedRun, RunFigures};
 pub use sides::{Change, SideRow, Sides, SidesQuestion, UnitValue, sides};
 
 use crate::view::{PairView, QuestionView, Verdicts};

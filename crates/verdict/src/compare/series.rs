@@ -23,6 +23,27 @@ pub(super) struct Piece {
     pub(super) started_unix_ns: u64,
 }
 
+/// What a RUN says of the figures of a history, contender by contender: all that is needed of its
+/// scores, which may be dropped once these are known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunFigures {
+    /// By figure, and by contender of the plan; its pieces have no index of a RUN yet.
+    of_questions: Vec<Vec<Result<Vec<Piece>, String>>>,
+}
+
+impl RunFigures {
+    pub(super) fn new(run: &RunOf<'_>, questions: &[QuestionName]) -> Self {
+        let counted = run.counted_blocks();
+        let contenders = 0..run.header.plan.contenders.len();
+        let of_question = |question| {
+            let values = run.points_in(question, &counted);
+            let own = |contender| pieces(run, question, values.as_ref(), contender);
+            contenders.clone().map(own).collect()
+        };
+        Self { of_questions: questions.iter().map(of_question).collect() }
+    }
+}
+
 /// Pieces that may be compared, in order of time.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Series {
@@ -42,23 +63,21 @@ pub struct ExcludedRun {
 }
 
 /// The series of a contender, that of most RUNs first, and the RUNs that are in none: without a
-/// figure, of a machine that is not known, or comparable with no other. `values` are those of each
-/// RUN, where it has the phase.
+/// figure, of a machine that is not known, or comparable with no other. `figures` are those of each
+/// RUN, `number` is that of the question.
 pub(super) fn series(
     runs: &[RunOf<'_>],
-    values: &[Option<Values>],
-    question: &QuestionName,
+    figures: &[RunFigures],
+    (number, question): (usize, &QuestionName),
     label: &str,
 ) -> (Vec<Series>, Vec<ExcludedRun>) {
     let mut excluded = Vec::new();
     let mut pieces: Vec<Piece> = Vec::new();
-    for (number, (run, values)) in runs.iter().zip(values).enumerate() {
-        if run.contender(label).is_none() {
-            continue;
-        }
-        match of_run((number, run), values.as_ref(), question, label) {
-            Ok(own) => pieces.extend(own),
-            Err(why) => excluded.push((number, excluded_run(run, label, why))),
+    for (at, (run, figures)) in runs.iter().zip(figures).enumerate() {
+        let Some(contender) = run.contender(label) else { continue };
+        match &figures.of_questions[number][contender] {
+            Ok(own) => pieces.extend(own.iter().map(|piece| Piece { run: at, ..piece.clone() })),
+            Err(why) => excluded.push((at, excluded_run(run, label, why.clone()))),
         }
     }
     pieces.sort_by_key(|piece| piece.started_unix_ns);
@@ -108,19 +127,18 @@ impl Series {
     }
 }
 
-/// The pieces of a RUN, or why it has none.
-fn of_run(
-    (number, run): (usize, &RunOf<'_>),
-    values: Option<&Values>,
+/// The pieces of a contender in a RUN, or why it has none.
+fn pieces(
+    run: &RunOf<'_>,
     question: &QuestionName,
-    label: &str,
+    values: Option<&Values>,
+    contender: usize,
 ) -> Result<Vec<Piece>, String> {
     if !is_known(&run.header.host) {
         return Err("its machine is not known, as that of any imported RUN".to_owned());
     }
     let none = || format!("it has no {}:{}", question.workload, question.phase);
     let by_boot = values.ok_or_else(none)?;
-    let contender = run.contender(label).unwrap_or_default();
     if let Some(why) = RunOf::why_without(by_boot, contender) {
         return Err(why);
     }
@@ -132,7 +150,7 @@ fn of_run(
         }
         let started_unix_ns = run.started_unix_ns(boot);
         let piece =
-            |(class, logs)| Piece { run: number, boot: boot.clone(), class, logs, started_unix_ns };
+            |(class, logs)| Piece { run: 0, boot: boot.clone(), class, logs, started_unix_ns };
         pieces.extend(by_class.into_iter().map(piece));
     }
     Ok(pieces)

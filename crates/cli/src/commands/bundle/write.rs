@@ -2,7 +2,7 @@
 
 use super::names::{DATABASE, TRIALS, VERDICTS};
 use crate::args::BundleArgs;
-use crate::commands::loaded::{Identity, LoadedRun, identified};
+use crate::commands::loaded::{Identity, LoadedRun, name_removal};
 use crate::commands::output_file::NewFile;
 use crate::commands::{open, report};
 use crate::context;
@@ -12,10 +12,14 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::visible;
 use fsarena_report::{PaperWidth, Style};
-use fsarena_store::{Owner, RunId, Store};
+use fsarena_store::{Owner, RunId, Store, StoreError};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Records that are stored in one transaction: each of them waits for the disk, and all records of
+/// a large RUN would take its size in memory several times.
+const RECORDS_AT_A_TIME: usize = 64;
 
 /// Makes a database of the RUN alone, everything else from that, and packs it.
 pub(super) fn run(args: &BundleArgs, db: Option<&Path>) -> Result<()> {
@@ -48,19 +52,51 @@ pub(super) fn run(args: &BundleArgs, db: Option<&Path>) -> Result<()> {
 }
 
 /// A database of the RUN alone: all attempts at its trials, its crash runs, its looks and its end.
+/// Of the attempts only a few are in memory at a time.
 fn copy_run(store: &Store, run: RunId, names: Identity, to: &Path) -> Result<(Store, RunId)> {
+    let _snapshot = store.snapshot()?;
     let (header, sessions) = (store.header(run)?, store.sessions(run)?);
-    let attempts = store.attempts(run)?.into_iter();
-    let records: Vec<TrialRecord> = attempts.map(|(_, record)| record).collect();
+    let crash_runs = store.crash_runs(run)?;
     let row = store.run(run)?;
-    let read = (header, sessions, records, store.crash_runs(run)?);
-    let (header, sessions, records, crash_runs) = identified(read, names);
+    let removal = match names {
+        Identity::Kept => None,
+        Identity::Removed => {
+            let mut each_record = |take: &mut dyn FnMut(TrialRecord)| {
+                store.each_attempt(run, |_, record| {
+                    take(record);
+                    Ok::<(), StoreError>(())
+                })
+            };
+            Some(name_removal((&header, &sessions), &mut each_record, &crash_runs)?)
+        }
+    };
+    let (header, sessions) = match &removal {
+        None => (header, sessions),
+        Some(removal) => (removal.header.clone(), removal.sessions.clone()),
+    };
     let copy = Store::open(to)?;
     let nobody = Owner { pid: 0, start_ticks: 0, boot_id: String::new() };
     let own = copy.create_run(&header, &nobody)?;
     sessions.iter().try_for_each(|session| copy.put_session(own, session))?;
-    copy.put_records(own, &records)?;
-    crash_runs.iter().try_for_each(|crash_run| copy.put_crash_run(own, crash_run))?;
+    let mut some = Vec::with_capacity(RECORDS_AT_A_TIME);
+    store.each_attempt(run, |_, record| {
+        some.push(match &removal {
+            None => record,
+            Some(removal) => removal.record(record),
+        });
+        if some.len() == RECORDS_AT_A_TIME {
+            copy.put_records(own, &some)?;
+            some.clear();
+        }
+        Ok::<(), StoreError>(())
+    })?;
+    copy.put_records(own, &some)?;
+    for crash_run in &crash_runs {
+        match &removal {
+            None => copy.put_crash_run(own, crash_run)?,
+            Some(removal) => copy.put_crash_run(own, &removal.crash_run(crash_run))?,
+        }
+    }
     store.looks(run)?.iter().try_for_each(|look| copy.put_look(own, look))?;
     if let Some(stop) = store.stop(run)? {
         copy.set_stop(own, stop)?;
