@@ -9,6 +9,7 @@ use std::path::PathBuf;
 mod advise;
 mod factors;
 mod fleet;
+mod help;
 mod kernel;
 mod machine;
 mod programs;
@@ -24,6 +25,7 @@ pub(crate) mod tests;
 
 pub use advise::AdviseArgs;
 pub use fleet::{FleetArgs, FleetCommand, FleetRunArgs};
+pub use help::grouped;
 pub use kernel::{
     KernelArgs, KernelBuildArgs, KernelCheckArgs, KernelCommand, KernelDeleteArgs, KernelListArgs,
 };

@@ -25,7 +25,7 @@ mod context;
 mod progress;
 
 use args::{Cli, Command, SafetyCommand};
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use context::exit;
 use std::process::ExitCode;
 
@@ -35,10 +35,11 @@ pub fn main() -> ExitCode {
     fsarena_process::limits::ignore_file_size_signal();
     if std::env::args_os().len() < 2 {
         // Not left to clap, which takes FSARENA_DB in the environment for an argument.
-        say!("{}", Cli::command().render_help());
+        say!("{}", args::grouped(Cli::command()).render_help());
         return ExitCode::from(exit::USAGE);
     }
-    let cli = Cli::parse();
+    let matches = args::grouped(Cli::command()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     context::set_colour(cli.color);
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),

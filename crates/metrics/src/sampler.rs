@@ -24,18 +24,28 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts sampling, at once and then every `period_ns` (1 ms at least).
+    /// Starts sampling: the first sample is taken when this returns, the others every `period_ns`
+    /// (1 ms at least).
     ///
     /// # Errors
     /// When the thread cannot be started.
     pub fn start(sources: Sources, period_ns: u64) -> Result<Self, MetricError> {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
-        let period_ns = period_ns.max(PERIOD_MIN_NS);
-        let samples = Samples::new(period_ns);
+        let mut sampling = Sampling {
+            sources,
+            samples: Samples::new(period_ns.max(PERIOD_MIN_NS)),
+            scratch: Snapshot::empty(),
+            cost: SamplerCost::default(),
+            begun_ns: monotonic_ns(),
+        };
+        // Not by the thread, which on a busy machine begins when the phase has begun.
+        let begun_cpu_ns = thread_cpu_ns();
+        sampling.take();
+        sampling.cost.cpu_ns = thread_cpu_ns().saturating_sub(begun_cpu_ns);
         let thread = Builder::new()
             .name("fsarena-sampler".to_owned())
-            .spawn(move || sample(sources, samples, &seen))
+            .spawn(move || sampling.go_on(&seen))
             .map_err(MetricError::Thread)?;
         Ok(Self { stop, thread: Some(thread) })
     }
@@ -66,33 +76,46 @@ impl Drop for Sampler {
     }
 }
 
-/// The thread's whole life.
-fn sample(mut sources: Sources, mut samples: Samples, stop: &AtomicBool) -> (Samples, SamplerCost) {
-    use_normal_scheduling();
-    let begun_cpu_ns = thread_cpu_ns();
-    let begun_ns = monotonic_ns();
-    let mut scratch = Snapshot::empty();
-    let mut cost = SamplerCost::default();
-    let mut deadline_ns = begun_ns;
-    loop {
-        let last = stop.load(Ordering::Acquire);
-        if let Err(error) = sources.read_into(&mut scratch) {
-            samples.fail(error);
-            break;
+/// Samples under way.
+struct Sampling {
+    sources: Sources,
+    samples: Samples,
+    scratch: Snapshot,
+    cost: SamplerCost,
+    begun_ns: u64,
+}
+
+impl Sampling {
+    /// Takes one; whether that was possible.
+    fn take(&mut self) -> bool {
+        if let Err(error) = self.sources.read_into(&mut self.scratch) {
+            self.samples.fail(error);
+            return false;
         }
-        samples.push(&scratch);
-        cost.samples += 1;
-        if last {
-            break;
-        }
-        let missed;
-        (deadline_ns, missed) = next_deadline(deadline_ns, samples.period_ns(), monotonic_ns());
-        cost.missed_deadlines += missed;
-        wait_until(deadline_ns, stop);
+        self.samples.push(&self.scratch);
+        self.cost.samples += 1;
+        true
     }
-    cost.cpu_ns = thread_cpu_ns().saturating_sub(begun_cpu_ns);
-    cost.wall_ns = monotonic_ns().saturating_sub(begun_ns);
-    (samples, cost)
+
+    /// The thread's whole life.
+    fn go_on(mut self, stop: &AtomicBool) -> (Samples, SamplerCost) {
+        use_normal_scheduling();
+        let begun_cpu_ns = thread_cpu_ns();
+        let mut deadline_ns = self.begun_ns;
+        let mut last = self.samples.error().is_some();
+        while !last {
+            let (period_ns, now_ns) = (self.samples.period_ns(), monotonic_ns());
+            let missed;
+            (deadline_ns, missed) = next_deadline(deadline_ns, period_ns, now_ns);
+            self.cost.missed_deadlines += missed;
+            wait_until(deadline_ns, stop);
+            last = stop.load(Ordering::Acquire);
+            last |= !self.take();
+        }
+        self.cost.cpu_ns += thread_cpu_ns().saturating_sub(begun_cpu_ns);
+        self.cost.wall_ns = monotonic_ns().saturating_sub(self.begun_ns);
+        (self.samples, self.cost)
+    }
 }
 
 /// The next deadline on a grid of `period_ns` that is still ahead, and how many have passed.

@@ -1,8 +1,8 @@
 //! What an op is: one table, a row an op.
 //!
 //! The plan, the executor, the engine and the reports ask the row of an op and know no op by
-//! itself: an op is a row here, its loop and its io_uring action in the engine. See *Add an op* in
-//! `docs/architecture.md`.
+//! itself: an op is a row here, its loop and its io_uring action in the engine
+//! (`docs/architecture.md`, "One new thing, one new file").
 
 use crate::JsonSchema;
 use crate::io::Sharing;

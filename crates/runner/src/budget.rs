@@ -3,7 +3,7 @@
 //! All of a RUN counts: the image that is written, staged data, the first block, and what comes
 //! after the last trial. A block is begun only where it is expected to end in time, and a trial of
 //! it too: where the machine became slower meanwhile, the RUN stops before the trial that would end
-//! late, not after it. Only the first block is always carried out; without it there is no figure.
+//! late, not after it. Only the very first trial is always carried out.
 
 use std::time::{Duration, Instant};
 

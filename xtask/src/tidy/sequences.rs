@@ -30,7 +30,7 @@ pub fn experiments(tree: &Tree) -> Vec<Finding> {
         }
         let plan = tree.ending(".rs").filter(|(source, _)| source.starts_with("crates/plan/src/"));
         if !plan.flat_map(|(_, source)| source.lines()).any(|line| names(line, path)) {
-            let text = "is not built into the program; register it in crates/plan/src/builtin.rs";
+            let text = "is not built into the program; register it in crates/plan/src/embedded.rs";
             findings.push(Finding::new(path, 1, text));
         }
     }

@@ -5,7 +5,7 @@
 mod kernels;
 
 use fsarena_metrics::{
-    Roots, Sampler, Snapshot, Sources, Watch, host, process_start_ticks, series,
+    Roots, Sampler, Snapshot, Sources, Watch, host, monotonic_ns, process_start_ticks, series,
 };
 use fsarena_testkit::FakeTree;
 use std::sync::mpsc;
@@ -39,6 +39,19 @@ fn stopping_does_not_wait_for_the_period() {
     assert!(samples.error().is_none());
     assert!(!samples.is_empty() && cost.samples as usize == samples.len());
     assert_eq!(cost.missed_deadlines, 0);
+}
+
+/// On a busy machine the thread may begin long after whatever is sampled has begun.
+#[test]
+fn the_first_sample_is_taken_when_sampling_has_started() {
+    for _ in 0..20 {
+        let sources = Sources::open(&Roots::default(), &own()).unwrap();
+        let sampler = Sampler::start(sources, 3600 * 1000 * MS_NS).unwrap();
+        let started_ns = monotonic_ns();
+        let (samples, _) = sampler.stop().unwrap();
+        assert_eq!(samples.len(), 2, "the first and the last");
+        assert!(samples.get(0).unwrap().monotonic_ns <= started_ns);
+    }
 }
 
 #[test]
