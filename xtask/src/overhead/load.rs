@@ -26,6 +26,9 @@ pub(super) const SECTION: Section = Section { name: NAME, judged, run };
 const RUNS: [u32; 2] = [2000, 25_000];
 const SMOKE_RUNS: [u32; 2] = [20, 50];
 const MEMORY_MOST_BYTES: u64 = 100_000_000;
+/// A RUN of 800 trials with all their counters and series is 100 MB in memory; who makes a page and
+/// tables of it holds these besides.
+const WIDE_MEMORY_MOST_BYTES: u64 = 250_000_000;
 /// What the databases take on tmpfs.
 const BYTES: u64 = 4 << 30;
 const MIGRATED_MOST_MS: u64 = 60_000;
@@ -46,6 +49,13 @@ struct Figure<'a> {
     words: &'a [&'a str],
     repeat: usize,
     most_ms: u64,
+    most_bytes: u64,
+}
+
+impl<'a> Figure<'a> {
+    fn new(words: &'a [&'a str], repeat: usize, most_ms: u64) -> Self {
+        Self { words, repeat, most_ms, most_bytes: MEMORY_MOST_BYTES }
+    }
 }
 
 fn run(options: &Options) -> Result<Verdict> {
@@ -72,19 +82,22 @@ fn run(options: &Options) -> Result<Verdict> {
     println!("and a RUN of {wide} trials");
     let show = (runs / 2).to_string();
     let delete = (runs / 3).to_string();
-    for (words, repeat, most_ms) in [
-        (&["list"][..], REPEAT, 500),
-        (&["show", &show], REPEAT, 500),
-        (&["history", "small-files"], REPEAT, 2000),
-        (&["bundle", "-o", "x.tar.zst"], 1, 5000),
-        (&["delete", &delete, "--yes"], 1, 1000),
+    let bundle_wide = Figure::new(&["bundle", "-o", "wide.tar.zst"], 1, 5000);
+    for figure in [
+        Figure::new(&["list"], REPEAT, 500),
+        Figure::new(&["show", &show], REPEAT, 500),
+        Figure::new(&["history", "small-files"], REPEAT, 2000),
+        Figure::new(&["bundle", &show, "-o", "one.tar.zst"], 1, 5000),
+        // The latest.
+        Figure { most_bytes: WIDE_MEMORY_MOST_BYTES, ..bundle_wide },
+        Figure::new(&["delete", &delete, "--yes"], 1, 1000),
     ] {
-        commands.judge("load.db", &Figure { words, repeat, most_ms }, &mut verdict)?;
+        commands.judge("load.db", &figure, &mut verdict)?;
     }
-    let merge = Figure { words: &["merge", "load.db"], repeat: 1, most_ms: 20_000 };
+    let merge = Figure::new(&["merge", "load.db"], 1, 20_000);
     commands.judge("merged.db", &merge, &mut verdict)?;
     Connection::open(dir.path().join("merged.db"))?.execute_batch(AS_SCHEMA_15)?;
-    let migrated = Figure { words: &["list"], repeat: 1, most_ms: MIGRATED_MOST_MS };
+    let migrated = Figure::new(&["list"], 1, MIGRATED_MOST_MS);
     println!("  merged.db made one of schema 15, and migrated by:");
     commands.judge("merged.db", &migrated, &mut verdict)?;
     for name in ["load.db", "merged.db"] {
@@ -94,7 +107,7 @@ fn run(options: &Options) -> Result<Verdict> {
     made("many.db", small_runs, Series::Left)?;
     let show = (small_runs / 2).to_string();
     for words in [&["list"][..], &["show", &show]] {
-        let figure = Figure { words, repeat: REPEAT, most_ms: 1000 };
+        let figure = Figure::new(words, REPEAT, 1000);
         commands.judge("many.db", &figure, &mut verdict)?;
     }
     Ok(verdict)
@@ -121,7 +134,7 @@ impl Commands<'_> {
         let peak_bytes = all.iter().map(|one| one.peak_bytes).max().unwrap_or(0);
         let what = format!("{db}: {}", figure.words.join(" "));
         verdict.judge(&what, (elapsed_ms, figure.most_ms), (1e3, "s"));
-        verdict.judge("  memory of the process", (peak_bytes, MEMORY_MOST_BYTES), (1e6, "MB"));
+        verdict.judge("  memory of the process", (peak_bytes, figure.most_bytes), (1e6, "MB"));
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 //! which it is, by the beginning of its parts: `loop_run::ctrl_c`, `queue::loop_alone_x`,
 //! `loop_run::alone_x`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -79,16 +79,45 @@ pub struct Output {
 }
 
 impl Output {
-    /// The slowest in one line each.
+    /// The slowest in one line each, and what the tests of each tier took together.
     pub fn slowest(&self) -> String {
-        let mut took: Vec<_> = self.took.iter().collect();
-        took.sort_by(|a, b| b.cmp(a));
         let mut text = String::from("  the slowest:");
-        for (time, name) in took.into_iter().take(SLOWEST) {
+        for (time, name) in self.by_time().into_iter().take(SLOWEST) {
             let _ = write!(text, "\n  {:6.1} s  {name}", time.as_secs_f64());
+        }
+        text.push_str("\n  by tier:");
+        let mut tiers: BTreeMap<&str, (usize, Duration)> = BTreeMap::new();
+        for (time, name) in &self.took {
+            let (tests, sum) = tiers.entry(tier(name)).or_default();
+            *tests += 1;
+            *sum += *time;
+        }
+        for (tier, (tests, sum)) in tiers {
+            let _ = write!(text, "\n  {:6.1} s  {tier}: {tests} tests", sum.as_secs_f64());
         }
         text
     }
+
+    /// All of them, a line each: seconds, a tab, and the name; the slowest first.
+    pub fn times(&self) -> String {
+        let line =
+            |(time, name): &(Duration, String)| format!("{:.2}\t{name}\n", time.as_secs_f64());
+        self.by_time().into_iter().map(line).collect()
+    }
+
+    fn by_time(&self) -> Vec<&(Duration, String)> {
+        let mut took: Vec<_> = self.took.iter().collect();
+        took.sort_by(|a, b| b.cmp(a));
+        took
+    }
+}
+
+/// `loop` for a test whose name has a part that begins with `loop_`; `plain` where none of its
+/// parts names a tier.
+fn tier(name: &str) -> &str {
+    let parts = || name.split([' ', ':']);
+    let of = |word: &&&str| parts().any(|part| part.starts_with(**word));
+    MACHINE.iter().chain([&ALONE]).find(of).map_or("plain", |word| word.trim_end_matches('_'))
 }
 
 /// A line of `cargo test --no-run --message-format=json`.
@@ -378,7 +407,12 @@ mod tests {
         assert_eq!(output.beside.as_ref().unwrap().text, "next to them\n");
         let order = |name: &str| output.text.find(&format!("--exact {name} ")).unwrap();
         assert!(["one", "three", "four"].into_iter().all(|name| order(name) < order("two")));
-        assert!(output.broken.is_empty() && output.slowest().lines().count() == 5);
+        assert!(output.broken.is_empty());
+        let slowest = output.slowest();
+        assert!(slowest.ends_with("plain: 4 tests") && slowest.lines().count() == 7, "{slowest}");
+        assert_eq!(output.times().lines().count(), 4);
+        assert_eq!(tier("e2e loop_levels::alone_x"), "loop");
+        assert_eq!(tier("e2e machine::alone_x"), "alone");
         let test = Single { program: "/w/target/debug/deps/e2e-0f".into(), ..single("loop_a::b") };
         assert_eq!(test.label(), "e2e loop_a::b");
     }

@@ -3,6 +3,8 @@
 //! A step starts programs and reads what they print; it decides nothing about later steps.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -219,8 +221,9 @@ pub fn i386_programs(context: &mut StepContext) -> Outcome {
 
 /// Tests that need nothing of the machine, and the examples in documentation.
 pub fn tests(context: &mut StepContext) -> Outcome {
-    let output = parallel::run_plain(&context.session, &context.programs);
-    let mut text = output.text;
+    let mut output = parallel::run_plain(&context.session, &context.programs);
+    let times = keep_times(&context.session, "plain", &output);
+    let mut text = mem::take(&mut output.text);
     let crates = doc_examples::crates(&context.session.root);
     if !crates.is_empty() {
         let named = crates.iter().flat_map(|name| ["--package", name]);
@@ -236,6 +239,7 @@ pub fn tests(context: &mut StepContext) -> Outcome {
     }
     let mut outcome = libtest::parse(&text);
     outcome.failed.extend(output.broken);
+    outcome.output.extend(times);
     outcome
 }
 
@@ -257,6 +261,13 @@ pub fn machine_tests(context: &mut StepContext) -> Outcome {
     both_attempts(first, second)
 }
 
+/// Keeps how long each of these tests took, for whoever wants to make them faster; why it cannot.
+fn keep_times(session: &Session, tests: &str, output: &parallel::Output) -> Option<String> {
+    let path = session.root.join(format!("target/xtask/times-{tests}.tsv"));
+    let error = fs::write(&path, output.times()).err()?;
+    Some(format!("  {}: {error}", path.display()))
+}
+
 fn run_machine_tests(
     context: &StepContext,
     tests: Vec<Single>,
@@ -266,6 +277,9 @@ fn run_machine_tests(
     let output = parallel::run(&context.session, tests, is_alone, beside);
     let mut outcome = libtest::parse(&output.text);
     outcome.output.push(output.slowest());
+    if output.beside.is_some() {
+        outcome.output.extend(keep_times(&context.session, "machine", &output));
+    }
     outcome.failed.extend(output.broken);
     (outcome, output.beside)
 }
