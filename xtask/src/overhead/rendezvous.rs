@@ -27,6 +27,8 @@ const DIALLED_PER_S: u64 = 1000;
 pub(super) const JUDGED_S: u64 = 300;
 /// Trials by which it is seen how long one takes.
 const FIRST_TRIALS: u64 = 10;
+/// Most blocks of a RUN, each of which has one trial here.
+const TRIALS_MOST: u64 = 1000;
 const CPU_MOST_PERMILLE: u64 = 100;
 const THREADS_MOST: u64 = 64;
 const MEMORY_MOST_BYTES: u64 = 16 << 20;
@@ -60,7 +62,7 @@ fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let first = attacked(options, &program, FIRST_TRIALS, None)?;
     let trials_per_s = first.trials as f64 / first.elapsed.as_secs_f64();
-    let trials = (options.attack_s as f64 * trials_per_s).ceil() as u64;
+    let trials = ((options.attack_s as f64 * trials_per_s).ceil() as u64).min(TRIALS_MOST);
     // Of as many trials: at its end a RUN reads all that it has stored.
     let quiet = attacked(options, &program, trials, None)?;
     describe("without strangers", &quiet);
@@ -120,7 +122,7 @@ fn attacked(
     };
     let (runs, ranks) = (trials.to_string(), RANKS.to_string());
     let target = target.display().to_string();
-    let run = ["run", "--on", &target, "--workload", "small-files", "--scale", "0.01"];
+    let run = ["run", "--on", &target, "--workload", "small-files", "--scale", "0.1"];
     let more = ["--runs", &runs, "--ranks", &ranks, "--rendezvous", &at, "-q", "--no-report"];
     let flood = sources.map(|sources| Flood::start(port, DIALLED_PER_S, sources));
     let mut runner = start(&[&run[..], &more].concat())?;

@@ -7,6 +7,10 @@ use super::tree::{Finding, Tree};
 const COLUMNS: usize = 100;
 /// A file longer than this must be cut into modules.
 const LINES_MAX: usize = 800;
+/// A file larger than this is no source; copies of other people's files (`vendor/`) do not count.
+const BYTES_MAX: u64 = 256 << 10;
+/// Files of ours that may be larger, with the reason.
+const LARGE: &[(&str, &str)] = &[];
 /// Names that say nothing about the contents, so that everything ends up inside.
 const CATCH_ALL: &[&str] = &["util", "utils", "misc", "common", "helper", "helpers", "stuff"];
 
@@ -51,6 +55,21 @@ pub fn file_length(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Nothing large that is made by a program, or belongs elsewhere.
+pub fn large_files(tree: &Tree) -> Vec<Finding> {
+    let is_large = |(path, bytes): &(&str, u64)| {
+        *bytes > BYTES_MAX && LARGE.iter().all(|(large, _)| large != path)
+    };
+    let finding = |(path, bytes)| {
+        let text = format!(
+            "{bytes} bytes of {BYTES_MAX}; make it when it is needed, or put it on the list in \
+             xtask/src/tidy/layout.rs with the reason"
+        );
+        Finding::new(path, 1, text)
+    };
+    tree.sizes().filter(is_large).map(finding).collect()
+}
+
 /// No module or directory named after nothing.
 pub fn catch_all_modules(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -74,6 +93,13 @@ mod tests {
 
     fn check(rule: fn(&Tree) -> Vec<Finding>, path: &str, text: &str) -> Vec<usize> {
         rule(&Tree::fake(&[(path, text)])).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn large_files_are_made_when_they_are_needed() {
+        let most = "x".repeat(BYTES_MAX as usize);
+        assert_eq!(check(large_files, "docs/schemas/run.schema.json", &most), NONE);
+        assert_eq!(check(large_files, "docs/schemas/run.schema.json", &(most + "x")), [1]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Rules about text: the changelog's form, links that lead nowhere, paths of one machine.
+//! Rules about text: the changelog's form, links that lead nowhere, paths of one machine, plain
+//! words, and how many of them there are.
 
 use super::tree::{Finding, Tree, join, parent};
 
@@ -86,26 +87,84 @@ pub fn links(tree: &Tree) -> Vec<Finding> {
 /// Line number and target of `[text](target)` and `[name]: target`, code left out.
 fn link_targets(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    let mut in_code = false;
-    for (index, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        }
-        if in_code {
-            continue;
-        }
-        // Every second piece between backticks is code.
-        let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+    for (number, prose) in prose_of(text) {
         for (at, _) in prose.match_indices("](") {
             let rest = &prose[at + 2..];
             let target = rest.split([')', ' ']).next().unwrap_or_default();
-            found.push((index + 1, target.trim_matches(['<', '>']).to_owned()));
+            found.push((number, target.trim_matches(['<', '>']).to_owned()));
         }
         if let Some((_, target)) = prose.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
-            found.push((index + 1, target.trim().to_owned()));
+            found.push((number, target.trim().to_owned()));
         }
     }
     found
+}
+
+/// The lines of Markdown with their numbers, code left out.
+fn prose_of(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let mut in_code = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        // Every second piece between backticks is code.
+        let prose = || line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        (!in_code).then(|| (index + 1, prose()))
+    })
+}
+
+/// Words of this project's past that no engineer writes, and what to write.
+const NOT_PLAIN: &[(&str, &str)] = &[
+    ("is told", "say who tells whom, or `reports`"),
+    ("are told", "say who tells whom, or `report`"),
+    ("was told", "say who told whom, or `reported`"),
+    ("were told", "say who told whom, or `reported`"),
+    ("nobody", "name who does it, or write `no one` or `no process`"),
+    ("beside", "write `next to`, `besides` or `with`"),
+    ("manieth", "write `every Nth`"),
+    ("what it comes to", "name the sum or the figure"),
+];
+
+/// The documentation is in plain English.
+pub fn plain_words(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.ending(".md").filter(|(path, _)| is_documentation(path)) {
+        for (number, prose) in prose_of(text) {
+            let prose = prose.to_lowercase();
+            for (words, remedy) in NOT_PLAIN.iter().filter(|(words, _)| has_words(&prose, words)) {
+                let text = format!("`{words}` is no plain English here; {remedy}");
+                findings.push(Finding::new(path, number, text));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether these words stand in a text as words of their own.
+fn has_words(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        // Of a quotation, which speaks of the word.
+        !before.is_some_and(|c| c.is_alphanumeric() || "\"-".contains(c))
+            && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+/// Most words of the documentation, as `wc -w` counts them.
+const WORDS_MOST: usize = 60_000;
+
+/// What is read to use or to change fsarena: no examples of output, no changelog.
+fn is_documentation(path: &str) -> bool {
+    !path.starts_with("docs/examples/") && path != CHANGELOG
+}
+
+/// The documentation keeps to its length: who adds says less elsewhere.
+pub fn length_of_docs(tree: &Tree) -> Vec<Finding> {
+    let docs = tree.ending(".md").filter(|(path, _)| is_documentation(path));
+    let words: usize = docs.map(|(_, text)| text.split_whitespace().count()).sum();
+    let text = format!("the Markdown has {words} words of {WORDS_MOST}; cut what is said twice");
+    if words > WORDS_MOST { vec![Finding::new("README.md", 1, text)] } else { Vec::new() }
 }
 
 /// Users of no machine: tests of what takes home directories out need some.
@@ -168,6 +227,25 @@ mod tests {
         assert_eq!(check("# Changelog\n## [Unreleased]\n### Added\n\n"), [3]);
         assert_eq!(check("# Changelog\n## [Unreleased]\n- One.\n"), [3]);
         assert_eq!(changelog(&Tree::fake(&[])).len(), 1);
+    }
+
+    #[test]
+    fn plain_words_in_prose_alone() {
+        let text = "It is told so.\nA file beside it.\nThe \"nobody\" of old; besides, `nobody`.\n```\n\
+                    nobody\n```\nNobody.\n";
+        assert_eq!(check(plain_words, &[("docs/a.md", text)]), [1, 2, 7]);
+        for path in ["docs/examples/a.md", CHANGELOG] {
+            assert_eq!(check(plain_words, &[(path, text)]), NONE);
+        }
+    }
+
+    #[test]
+    fn length_of_all_documents() {
+        let half = "word ".repeat(WORDS_MOST / 2);
+        let two = [("docs/a.md", half.as_str()), ("docs/b.md", half.as_str())];
+        assert_eq!(check(length_of_docs, &two), NONE);
+        assert_eq!(check(length_of_docs, &[two[0], two[1], ("c.md", "more")]), [1]);
+        assert_eq!(check(length_of_docs, &[two[0], two[1], ("docs/examples/c.md", "more")]), NONE);
     }
 
     #[test]

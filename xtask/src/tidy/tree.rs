@@ -76,6 +76,11 @@ impl Tree {
         self.texts().filter(move |(path, _)| path.ends_with(suffix))
     }
 
+    /// Paths and bytes of all files that are ours.
+    pub fn sizes(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.sizes.iter().map(|(path, size)| (path.as_str(), *size))
+    }
+
     /// Paths and bytes of the files below a directory.
     pub fn sizes_below<'a>(&'a self, dir: &'a str) -> impl Iterator<Item = (&'a str, u64)> {
         let below =
