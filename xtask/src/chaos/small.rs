@@ -17,7 +17,9 @@ impl SmallFileSystem {
     pub(super) fn mount(dir: &Path, size_mib: u64) -> Result<Self> {
         let place = || dir.display().to_string();
         fs::create_dir_all(dir).with_context(place)?;
-        let options = CString::new(format!("size={size_mib}M")).expect("there is no zero in it");
+        // Not for everybody, as a tmpfs is by itself: root uses no database there.
+        let options = format!("size={size_mib}M,mode=755");
+        let options = CString::new(options).expect("there is no zero in it");
         let mounted = mount("none", dir, "tmpfs", MountFlags::empty(), options.as_c_str());
         if let Err(error) = mounted {
             fs::remove_dir(dir).with_context(place)?;
