@@ -117,7 +117,7 @@ impl Screen {
         drawn.map_err(WatchError::Terminal)
     }
 
-    /// The sequences that make the picture of what stands there.
+    /// The escape sequences that turn the lines on the screen into the present picture.
     fn changes(&mut self, state: &State) -> io::Result<String> {
         let size = size()?;
         let mut out = String::new();

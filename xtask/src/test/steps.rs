@@ -261,7 +261,8 @@ pub fn machine_tests(context: &mut StepContext) -> Outcome {
     both_attempts(first, second)
 }
 
-/// Keeps how long each of these tests took, for whoever wants to make them faster; why it cannot.
+/// Writes how long each of these tests took into a file, as a base for making them faster; says why
+/// where it cannot.
 fn keep_times(session: &Session, tests: &str, output: &parallel::Output) -> Option<String> {
     let path = session.root.join(format!("target/xtask/times-{tests}.tsv"));
     let error = fs::write(&path, output.times()).err()?;
