@@ -21,7 +21,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 
 const MOUNTS: &str = "mount namespace";
@@ -97,12 +97,19 @@ pub(crate) fn start_inside(
     program: &TrustedProgram,
     arguments: &[&str],
 ) -> Result<ExitStatus, PlaceError> {
+    Ok(spawn_inside(program, arguments)?.wait()?)
+}
+
+/// As [`start_inside`], and does not wait for its end.
+pub(crate) fn spawn_inside(
+    program: &TrustedProgram,
+    arguments: &[&str],
+) -> Result<Child, PlaceError> {
     child::enter_private_mounts().map_err(in_place(MOUNTS))?;
     child::unshare_pids().map_err(in_place("process namespace"))?;
     let start =
         |source| PlaceError::Start { program: program.path().display().to_string(), source };
-    let mut inner = ProgramCommand::new(program).args(arguments).spawn().map_err(start)?;
-    Ok(inner.wait()?)
+    ProgramCommand::new(program).args(arguments).spawn().map_err(start)
 }
 
 /// As [`start_inside`]; nothing has been started where such namespaces are not to be had.

@@ -1,22 +1,25 @@
 //! Tasks of crash safety under the kernel of this machine: a process of its own with its own mounts
 //! and processes, so that nothing stays mounted, however it ends.
 //!
-//! It takes one task a line from its standard input, which is a socket, and answers there; when
-//! that ends, so does it.
+//! It takes one task a line from its standard input, which is a socket, and answers there. When the
+//! other end closes, both processes end at once, in the middle of a task too: an inner one that
+//! sleeps until its next op would otherwise outlive a runner that was killed.
 
 use super::check::FileReader;
 use super::{CrashTask, done};
-use crate::place::{PlaceError, enter_own_processes, start_inside};
+use crate::place::{PlaceError, enter_own_processes, spawn_inside};
 use fsarena_bounded::Bounded;
 use fsarena_process::program::TrustedProgram;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{UnmountFlags, unmount};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufReader, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 
 /// Bytes of a task, at most.
 const LINE_MOST_BYTES: u64 = 512 << 20;
@@ -46,7 +49,20 @@ pub enum NativeAnswer {
 /// # Errors
 /// Without the right to namespaces, or where it cannot be started.
 pub fn crash_executor_outside(program: &TrustedProgram) -> Result<ExitStatus, PlaceError> {
-    start_inside(program, &["crash_executor", "--inside"])
+    let inner = spawn_inside(program, &["crash_executor", "--inside"])?;
+    Ok(ended_with(inner, io::stdin().as_fd())?)
+}
+
+/// The end of `child`, which is killed where the other end of `socket` closes first.
+fn ended_with(mut child: Child, socket: BorrowedFd<'_>) -> io::Result<ExitStatus> {
+    let end = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    // Nothing is read here: the lines are the child's. A closed socket needs not be asked for.
+    let mut either = [PollFd::new(&end, PollFlags::IN), PollFd::new(&socket, PollFlags::empty())];
+    rustix::io::retry_on_intr(|| poll(&mut either, None))?;
+    if either[0].revents().is_empty() {
+        child.kill()?;
+    }
+    child.wait()
 }
 
 /// The inner one: carries out tasks until its input ends.
@@ -88,5 +104,33 @@ fn answer(line: &str, reader: &mut Option<FileReader>) -> Result<String, String>
             let done = unmount(&mnt, UnmountFlags::NOFOLLOW);
             done.map(|()| String::new()).map_err(|error| format!("{}: {error}", mnt.display()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_process::command::ProgramCommand;
+    use std::os::unix::process::ExitStatusExt as _;
+
+    fn shell(text: &str) -> Child {
+        ProgramCommand::new(&TrustedProgram::confirmed(text)).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_task_ends_with_whoever_asked_for_it() {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        let child = shell("exec sleep 600");
+        let ends = std::thread::spawn(move || ended_with(child, ours.as_fd()));
+        assert!(!ends.is_finished());
+        drop(theirs);
+        assert_eq!(ends.join().unwrap().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn a_line_that_waits_is_no_end() {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        (&theirs).write_all(b"a task\n").unwrap();
+        assert_eq!(ended_with(shell("exit 3"), ours.as_fd()).unwrap().code(), Some(3));
     }
 }
