@@ -297,7 +297,7 @@ mod tests {
     fn what_is_not_done_has_its_reason() {
         let lines: Vec<String> = KINDS.iter().flat_map(unfit).collect();
         let says = |words: &str| lines.iter().any(|line| line.contains(words));
-        assert!(says("locked on kernel-build, safety: it has no database"), "{lines:?}");
+        assert!(says("locked on kernel-build, crash: it has no database"), "{lines:?}");
         assert!(says("two on bundle, article: it is one process"), "{lines:?}");
     }
 

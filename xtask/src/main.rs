@@ -46,7 +46,7 @@ enum Task {
     /// The process that serves a disk, for `overhead vdisk`.
     #[command(hide = true, name = "vdisk_server")]
     VdiskServer,
-    /// The process that mounts crash states, for `overhead safety`.
+    /// The process that mounts crash states, for `overhead crash`.
     #[command(hide = true, name = "crash_executor")]
     CrashExecutor {
         /// Set where the namespaces are made already.

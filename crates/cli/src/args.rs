@@ -7,6 +7,10 @@ use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
 mod advise;
+mod crash;
+mod crash_medium_errors;
+mod crash_sequences;
+mod crash_states;
 mod factors;
 mod fleet;
 mod help;
@@ -16,14 +20,17 @@ mod programs;
 mod rank;
 mod results;
 mod run;
-mod safety;
-mod safety_medium_errors;
-mod safety_sequences;
-mod safety_states;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use advise::AdviseArgs;
+pub use crash::{CrashArgs, CrashCommand};
+pub use crash_medium_errors::MediumErrorsArgs;
+pub use crash_sequences::{LitmusArgs, SequencesArgs};
+pub use crash_states::{
+    CrashDeleteArgs, CrashExportArgs, CrashShowArgs, CrashStatesArgs, KeptStatesCommand,
+    StateFormat,
+};
 pub use fleet::{FleetArgs, FleetCommand, FleetRunArgs};
 pub use help::grouped;
 pub use kernel::{
@@ -40,13 +47,6 @@ pub use results::{
     HistoryBy, ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
-pub use safety::{SafetyArgs, SafetyCommand};
-pub use safety_medium_errors::MediumErrorsArgs;
-pub use safety_sequences::{LitmusArgs, SequencesArgs};
-pub use safety_states::{
-    KeptStatesCommand, SafetyDeleteArgs, SafetyExportArgs, SafetyShowArgs, SafetyStatesArgs,
-    StateFormat,
-};
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
@@ -90,7 +90,7 @@ Examples:
 Exit codes: 0 done (also with UNDECIDED verdicts and rows that say \"not run: reason\"); 1 failed;
 2 bad usage; 3 `compare --fail-on slower` found a slower one; 4 undecided, with --require-decision;
 5 a phase was to be cold and was not, or cannot be (a directory); 6 `compare` had nothing to compare (with
-`--fail-on missing`: a side without figures), or `history` nothing to show; 7 `safety` found a
+`--fail-on missing`: a side without figures), or `history` nothing to show; 7 `crash` found a
 broken promise of fsync on an honest disk; 130 stopped by Ctrl-C.
 Results go to standard output, messages and progress to standard error.";
 
@@ -154,7 +154,8 @@ pub enum Command {
     /// Fetch, list and delete programs of another width: i386 beside those of this machine.
     Programs(ProgramsArgs),
     /// Cut the power of file systems in guest kernels and say what is lost.
-    Safety(SafetyArgs),
+    #[command(alias = "safety")]
+    Crash(CrashArgs),
     /// Print the documentation.
     Doc(DocArgs),
     /// Print the JSON Schema of experiments, or of a document that fsarena writes.
@@ -196,7 +197,7 @@ pub enum Command {
         parent: Option<u32>,
         /// Its number among those that are side by side.
         #[arg(long, default_value_t = 0)]
-        lane: usize,
+        cpu_index: usize,
     },
     /// Makes, mounts and checks file systems on modelled disks, as standard input says.
     #[command(hide = true, name = "crash_executor")]

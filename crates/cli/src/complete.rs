@@ -73,7 +73,7 @@ pub fn device_models() -> ArgValueCompleter {
 /// Applications for power cuts, and files of others.
 pub fn applications() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let mut all = listed(current, fsarena_safety::application::application_names());
+        let mut all = listed(current, fsarena_crash::application::application_names());
         let is_file = |path: &std::path::Path| path.extension().is_some_and(|end| end == "toml");
         all.extend(PathCompleter::any().filter(is_file).complete(current));
         all

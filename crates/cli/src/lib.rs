@@ -24,7 +24,7 @@ mod complete;
 mod context;
 mod progress;
 
-use args::{Cli, Command, SafetyCommand};
+use args::{Cli, Command, CrashCommand};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use context::exit;
 use std::process::ExitCode;
@@ -66,15 +66,13 @@ pub fn main() -> ExitCode {
         Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
         Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
-        Command::Safety(args) => match (&args.command, &args.application) {
-            (Some(SafetyCommand::Sequences(args)), _) => commands::safety_sequences::run(args),
-            (Some(SafetyCommand::Litmus(args)), _) => commands::safety_sequences::run_litmus(args),
-            (Some(SafetyCommand::MediumErrors(args)), _) => {
-                commands::safety_medium_errors::run(args)
-            }
-            (Some(SafetyCommand::KeptStates(command)), _) => commands::safety_states::run(command),
-            (None, Some(names)) => commands::safety_application::run(&args, names),
-            (None, None) => commands::safety::run(&args),
+        Command::Crash(args) => match (&args.command, &args.application) {
+            (Some(CrashCommand::Sequences(args)), _) => commands::crash_sequences::run(args),
+            (Some(CrashCommand::Litmus(args)), _) => commands::crash_sequences::run_litmus(args),
+            (Some(CrashCommand::MediumErrors(args)), _) => commands::crash_medium_errors::run(args),
+            (Some(CrashCommand::KeptStates(command)), _) => commands::crash_states::run(command),
+            (None, Some(names)) => commands::crash_application::run(&args, names),
+            (None, None) => commands::crash::run(&args),
         },
         Command::Kernel(args) => commands::kernel::run(&args),
         Command::Programs(args) => success(commands::programs::run(&args)),
@@ -83,18 +81,18 @@ pub fn main() -> ExitCode {
         Command::Executor { journal, parent, inside } => {
             commands::executor(journal.as_deref(), parent, inside)
         }
-        Command::VirtualExecutor { journal, parent, lane } => {
-            commands::virtual_executor(journal.as_deref(), parent, lane)
+        Command::VirtualExecutor { journal, parent, cpu_index } => {
+            commands::virtual_executor(journal.as_deref(), parent, cpu_index)
         }
         Command::CrashExecutor { inside } => commands::crash_executor(inside),
         Command::GuestInit => {
-            let work = fsarena_places::guest::GuestWork {
+            let work = fsarena_guests::guest::GuestWork {
                 trial: &fsarena_executor::run_guest_trial,
                 crash: &fsarena_executor::run_crash_task,
             };
-            success(fsarena_places::guest::run_as_init(work).map_err(Into::into))
+            success(fsarena_guests::guest::run_as_init(work).map_err(Into::into))
         }
-        Command::VdiskServer => success(fsarena_places::native::run().map_err(Into::into)),
+        Command::VdiskServer => success(fsarena_crash_runs::native::run().map_err(Into::into)),
         Command::Rank(args) => commands::rank::run(&args),
         Command::RankServer => commands::rank_server(),
         Command::Agent { inside } => commands::agent(inside),

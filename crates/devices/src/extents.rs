@@ -1,6 +1,6 @@
 //! In how many pieces a file lies on its device.
 
-use crate::fiemap::{FIEMAP_EXTENT_DATA_INLINE, FIEMAP_EXTENT_ENCODED, Told, each};
+use crate::fiemap::{FIEMAP_EXTENT_DATA_INLINE, FIEMAP_EXTENT_ENCODED, ReportedExtent, each};
 use std::io;
 use std::os::fd::AsFd;
 
@@ -27,7 +27,7 @@ struct Counter {
 }
 
 impl Counter {
-    fn add(&mut self, extent: Told) {
+    fn add(&mut self, extent: ReportedExtent) {
         let is_behind = extent.logical_bytes >= self.size_bytes;
         if is_behind || extent.flags & FIEMAP_EXTENT_DATA_INLINE != 0 {
             return;
@@ -47,7 +47,7 @@ mod tests {
     fn count_of(extents: &[(u64, u64, u64, u32)]) -> u64 {
         let mut counter = Counter { size_bytes: 100, ..Counter::default() };
         for &(logical_bytes, physical_bytes, length_bytes, flags) in extents {
-            counter.add(Told { logical_bytes, physical_bytes, length_bytes, flags });
+            counter.add(ReportedExtent { logical_bytes, physical_bytes, length_bytes, flags });
         }
         counter.extents
     }

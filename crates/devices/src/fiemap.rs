@@ -55,7 +55,7 @@ struct Fiemap {
 
 /// One extent of a file, as the kernel tells it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct ReportedExtent {
     /// Where in the file.
     pub logical_bytes: u64,
     /// Where on the device, or as the file system counts.
@@ -71,7 +71,11 @@ pub(crate) struct Told {
 ///
 /// # Errors
 /// When the kernel refuses for another reason.
-pub(crate) fn each(file: impl AsFd, flags: u32, tell: &mut dyn FnMut(Told)) -> io::Result<bool> {
+pub(crate) fn each(
+    file: impl AsFd,
+    flags: u32,
+    tell: &mut dyn FnMut(ReportedExtent),
+) -> io::Result<bool> {
     let mut start = 0;
     loop {
         let map = match extents_from(file.as_fd(), start, flags) {
@@ -84,7 +88,7 @@ pub(crate) fn each(file: impl AsFd, flags: u32, tell: &mut dyn FnMut(Told)) -> i
         };
         let count = usize::try_from(map.mapped_extents).unwrap_or(EXTENTS).min(EXTENTS);
         for extent in &map.extents[..count] {
-            tell(Told {
+            tell(ReportedExtent {
                 logical_bytes: extent.logical,
                 physical_bytes: extent.physical,
                 length_bytes: extent.length,

@@ -5,7 +5,7 @@ use crate::snapshot;
 use crate::target::Target;
 use fsarena_devices::inventory::{BlockDevice, DeviceKind, Inventory};
 use fsarena_devices::mountinfo::MountEntry;
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use std::path::PathBuf;
 
 /// The block devices below a target, and what is mounted there.
@@ -51,7 +51,7 @@ impl From<&Layer> for Piece {
 ///
 /// # Errors
 /// In words: when devices or mounts cannot be listed, or the target is not among them.
-pub fn below(roots: &Roots, target: &Target) -> Result<Below, String> {
+pub fn below(roots: &KernelRoots, target: &Target) -> Result<Below, String> {
     let mounts = snapshot::mounts(roots)?;
     let inventory = Inventory::read(&snapshot::under(roots)).map_err(|error| error.to_string())?;
     let mut stack = Stack { roots, inventory: &inventory, mounts: &mounts, layers: Vec::new() };

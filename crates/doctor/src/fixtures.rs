@@ -5,7 +5,7 @@ use crate::check::{CheckResult, HOST, Scope};
 use crate::sample::{Sample, Traffic};
 use crate::snapshot::SystemSnapshot;
 use crate::target::Target;
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_process::cmd::SearchPath;
 use fsarena_testkit::FakeTree;
 use std::path::PathBuf;
@@ -36,8 +36,8 @@ pub fn with_traffic(mut sample: Sample, name: &str, read_bytes: u64, written_byt
     sample
 }
 
-pub fn roots(tree: &FakeTree) -> Roots {
-    Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }
+pub fn roots(tree: &FakeTree) -> KernelRoots {
+    KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }
 }
 
 /// The files of a tree.

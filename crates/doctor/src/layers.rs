@@ -3,7 +3,7 @@
 
 use fsarena_devices::inventory::{BlockDevice, DeviceKind, Inventory};
 use fsarena_devices::mountinfo::MountEntry;
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use std::path::{Path, PathBuf};
 
 /// One block device on the way down.
@@ -60,7 +60,7 @@ impl Layer {
 
 /// The devices found so far, the named one before those below it.
 pub(crate) struct Stack<'a> {
-    pub roots: &'a Roots,
+    pub roots: &'a KernelRoots,
     pub inventory: &'a Inventory,
     pub mounts: &'a [MountEntry],
     pub layers: Vec<Layer>,

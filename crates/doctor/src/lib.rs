@@ -1,6 +1,6 @@
 //! `fsarena doctor`: conditions that distort results, before a RUN.
 //!
-//! Each check reads something through [`fsarena_metrics::Roots`] or `fsarena-devices`, and says
+//! Each check reads something of [`fsarena_metrics::KernelRoots`] or `fsarena-devices`, and says
 //! what it read, why that matters and what mends it. Nothing is changed. A reading that could not
 //! be had is [`Weight::Unknown`] with its reason, never fine.
 //!
@@ -26,7 +26,7 @@ pub use below::{Below, Piece, below};
 pub use target::{NotATarget, Target};
 
 use check::{Check, Scope, Scope::Device, Scope::Directory, Scope::Hardware, Scope::Host};
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::host::{Finding, Weight};
 use fsarena_process::cmd::SearchPath;
 use snapshot::SystemSnapshot;
@@ -87,7 +87,7 @@ const fn check(code: &'static str, scope: Scope) -> Check {
 /// Carries out every check that concerns the targets; the machine itself is always looked at. In
 /// the order of the table of checks. For as long as `watched` it does nothing but watch the load.
 #[must_use]
-pub fn examine(roots: &Roots, targets: &[Target], watched: Duration) -> Vec<Finding> {
+pub fn examine(roots: &KernelRoots, targets: &[Target], watched: Duration) -> Vec<Finding> {
     let snapshot = SystemSnapshot::read(roots, targets, SearchPath::from_env(), watched);
     judge(&snapshot)
 }
@@ -105,7 +105,7 @@ pub fn smart_reading(json: &str) -> String {
 /// # Errors
 /// A line that is not understood.
 #[doc(hidden)]
-pub fn swap_bytes(roots: &Roots) -> Result<(u64, u64), String> {
+pub fn swap_bytes(roots: &KernelRoots) -> Result<(u64, u64), String> {
     let all = snapshot::swaps(roots)?;
     let sum = |of: fn(&snapshot::Swap) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
     Ok((sum(|swap| swap.all_bytes), sum(|swap| swap.used_bytes)))

@@ -1,6 +1,6 @@
 //! One short look at the load: processors and devices over a window.
 
-use fsarena_metrics::{BlockStat, Roots, Sources, Watch, block_stat, delta, monotonic_ns};
+use fsarena_metrics::{BlockStat, KernelRoots, Sources, Watch, block_stat, delta, monotonic_ns};
 use fsarena_model::sample::Counters;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) struct Traffic {
 
 impl Sample {
     /// Watches for as long as `window`.
-    pub fn take(roots: &Roots, devices: &[&str], window: Duration) -> Self {
+    pub fn take(roots: &KernelRoots, devices: &[&str], window: Duration) -> Self {
         let mut sources =
             Sources::open(roots, &Watch::default()).map_err(|error| error.to_string());
         let mut read =

@@ -6,7 +6,7 @@ use crate::sample::Sample;
 use crate::target::Target;
 use fsarena_devices::inventory::{self, Inventory};
 use fsarena_devices::mountinfo::{self, MountEntry};
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::host::Host;
 use fsarena_process::cmd::SearchPath;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The machine and the targets as they are now.
 pub(crate) struct SystemSnapshot {
     /// Where the kernel's files are.
-    pub roots: Roots,
+    pub roots: KernelRoots,
     /// Where programs are looked for.
     pub tools: SearchPath,
     /// Facts of the machine.
@@ -74,7 +74,12 @@ impl Directory {
 
 impl SystemSnapshot {
     /// Finds the targets and what is below them, then watches the load for as long as `window`.
-    pub fn read(roots: &Roots, targets: &[Target], tools: SearchPath, window: Duration) -> Self {
+    pub fn read(
+        roots: &KernelRoots,
+        targets: &[Target],
+        tools: SearchPath,
+        window: Duration,
+    ) -> Self {
         let mounts = mounts(roots);
         let (inventory, unlisted) = match Inventory::read(&under(roots)) {
             Ok(inventory) => (inventory, None),
@@ -106,7 +111,7 @@ impl SystemSnapshot {
 }
 
 /// The same roots, as those who list devices take them.
-pub(crate) fn under(roots: &Roots) -> inventory::Roots {
+pub(crate) fn under(roots: &KernelRoots) -> inventory::Roots {
     inventory::Roots {
         proc: roots.proc.clone(),
         sys: roots.sys.clone(),
@@ -115,7 +120,7 @@ pub(crate) fn under(roots: &Roots) -> inventory::Roots {
 }
 
 /// What is mounted, or why that is not known.
-pub(crate) fn mounts(roots: &Roots) -> Result<Vec<MountEntry>, String> {
+pub(crate) fn mounts(roots: &KernelRoots) -> Result<Vec<MountEntry>, String> {
     let path = roots.proc.join("self/mountinfo");
     let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let all = mountinfo::parse(&text);
@@ -157,7 +162,7 @@ pub(crate) fn directory(
 }
 
 /// Areas of swap, or why they are not known.
-pub(crate) fn swaps(roots: &Roots) -> Result<Vec<Swap>, String> {
+pub(crate) fn swaps(roots: &KernelRoots) -> Result<Vec<Swap>, String> {
     let path = roots.proc.join("swaps");
     let text = read::text(&path)?;
     let line = |line: &str| {

@@ -6,7 +6,7 @@
 use fsarena_devices::loopdev::LoopDevice;
 use fsarena_devices::mountinfo;
 use fsarena_doctor::{Target, examine};
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::host::{Finding, Weight};
 use std::fs::File;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn loop_over_memory_is_seen_as_such() {
     assert_eq!(target, Target::Device(device.path().to_owned()));
 
     let started = Instant::now();
-    let findings = examine(&Roots::default(), &[target], WATCHED);
+    let findings = examine(&KernelRoots::default(), &[target], WATCHED);
     let took = started.elapsed();
 
     let memory = finding_of(&findings, "memory", &place);
@@ -73,7 +73,8 @@ fn loop_without_a_file_is_no_disk_to_speak_of() {
         println!("not run: no free loop device");
         return;
     };
-    let findings = examine(&Roots::default(), &[Target::Device(free.clone().into())], WATCHED);
+    let findings =
+        examine(&KernelRoots::default(), &[Target::Device(free.clone().into())], WATCHED);
     let unseen = findings.iter().filter(|f| f.code == "unseen").count();
     let result = findings.iter().filter(|f| f.place == free).count();
     assert!(unseen == 0 && result > 0, "{findings:?}");

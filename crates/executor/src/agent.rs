@@ -15,8 +15,8 @@ use fsarena_devices::mount::{Mounted, mount_by_command};
 use fsarena_devices::mountinfo::{self, MountEntry};
 use fsarena_devices::{cache, settle};
 use fsarena_metrics::{
-    MetricError, Roots, Sampler, Snapshot, Sources, Watch, counters_growth, delta, nfs_counters,
-    series,
+    KernelRoots, MetricError, Sampler, Snapshot, Sources, Watch, counters_growth, delta,
+    nfs_counters, series,
 };
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::client::{ClientCounts, ClientPlace, ClientSays, ClientSpec};
@@ -95,13 +95,13 @@ fn serve_agent(
 struct Client {
     spec: ClientSpec,
     mounted: Option<Mounted>,
-    roots: Roots,
+    roots: KernelRoots,
     sources: Sources,
-    begun: Option<Begun>,
+    begun: Option<CountedPhase>,
 }
 
 /// A phase that is being counted.
-struct Begun {
+struct CountedPhase {
     before: Reading,
     sampler: Option<Sampler>,
 }
@@ -113,7 +113,7 @@ struct Reading {
 }
 
 /// The counters of a whole host.
-fn sources(roots: &Roots) -> Result<Sources, MetricError> {
+fn sources(roots: &KernelRoots) -> Result<Sources, MetricError> {
     Sources::open(roots, &Watch { network: true, ..Watch::default() })
 }
 
@@ -128,7 +128,7 @@ impl Client {
         if spec.mount.is_some() && outside_pid.is_none() {
             return Err("a mount there needs root, and mounts of its own (no container)".to_owned());
         }
-        let roots = Roots::default();
+        let roots = KernelRoots::default();
         let sources = sources(&roots).map_err(|error| error.to_string())?;
         let mut client = Self { spec, mounted: None, roots, sources, begun: None };
         client.mount()?;
@@ -205,7 +205,7 @@ impl Client {
             0 => None,
             _ => Some(self.start_sampler(period_ns).map_err(|error| error.to_string())?),
         };
-        self.begun = Some(Begun { before: self.read()?, sampler });
+        self.begun = Some(CountedPhase { before: self.read()?, sampler });
         Ok(ClientSays::Counting)
     }
 
@@ -215,7 +215,8 @@ impl Client {
 
     fn counted(&mut self) -> Result<ClientSays, String> {
         let after = self.read()?;
-        let Begun { before, sampler } = self.begun.take().ok_or("nothing was counted from")?;
+        let CountedPhase { before, sampler } =
+            self.begun.take().ok_or("nothing was counted from")?;
         let mut counters = delta(&before.snapshot, &after.snapshot);
         counters.extend(counters_growth(&before.nfs, &after.nfs));
         let sampled = sampler.map(sampled).transpose().map_err(|error| error.to_string())?;

@@ -401,7 +401,7 @@ pub(crate) fn dropped(cache_drops: Option<u64>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::contender::{Asked, AskedBy, CACHE, DeviceLevel, FsLevel, Levels};
+    use fsarena_model::contender::{AskedBy, CACHE, DeviceLevel, FsLevel, Levels, RequestedLevel};
     use fsarena_model::dataset::Distribution;
     use fsarena_model::work::Op;
 
@@ -658,7 +658,7 @@ mod tests {
             Levels { cache: Cache::Warm, ..Levels::plain(FsLevel::plain("directory"), device) };
         let mut own = Contender::new("directory", 1, levels);
         assert_eq!(as_asked(warm(), &own, true), warm(), "it was asked to be warm");
-        let asked = |level: &str| Asked {
+        let asked = |level: &str| RequestedLevel {
             level: level.to_owned(),
             by: AskedBy::User,
             why: "it cannot".to_owned(),

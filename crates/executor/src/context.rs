@@ -16,7 +16,7 @@ use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
 use fsarena_filesystems::Backing;
-use fsarena_metrics::{CacheDrops, Roots, WallClock, realtime_ns};
+use fsarena_metrics::{CacheDrops, KernelRoots, WallClock, realtime_ns};
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
@@ -280,7 +280,7 @@ fn syncfs_notice(fstype: &str, is_directory: bool) -> Option<Notice> {
 /// The record of a trial of which nothing has been done yet.
 #[must_use]
 pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
-    let rank = Rank::new(&fsarena_metrics::host(&Roots::default()), &spec.workload.phases);
+    let rank = Rank::new(&fsarena_metrics::host(&KernelRoots::default()), &spec.workload.phases);
     TrialRecord {
         device: spec.device.clone(),
         notices: spec.notices.iter().cloned().chain(fault::fast_notice(spec.drain)).collect(),

@@ -20,7 +20,7 @@ mod work;
 pub use application::{ApplicationCheck, ApplicationTask};
 pub use native::{NativeAnswer, NativeRequest, crash_executor_inside, crash_executor_outside};
 
-use check::{Asked, FileReader};
+use check::{CheckOptions, FileReader};
 use error::CrashError;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::spec::TargetSpec;
@@ -88,8 +88,8 @@ pub struct CrashCheck {
 }
 
 /// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], of an application what
-/// `fsarena_safety::application` has, of work on a disk that may fail a
-/// `fsarena_safety::medium_error::record`, and of looks nothing: `take` gets an observation for
+/// `fsarena_crash::application` has, of work on a disk that may fail a
+/// `fsarena_crash::medium_error::record`, and of looks nothing: `take` gets an observation for
 /// each contents of a disk.
 ///
 /// # Errors
@@ -148,7 +148,7 @@ fn check(
     reader: &mut FileReader,
     take: &mut TakeObservation<'_>,
 ) -> Result<(), CrashError> {
-    let asked = Asked { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
+    let asked = CheckOptions { is_detailed: task.is_detailed, has_fsck: task.has_fsck };
     let look = |fs: &FileSystemOn<'_>| hand_on(&check::check(fs, mnt, asked, reader), take);
     match &task.target {
         Some(target) => with_file_system(&task.fs, target, look),

@@ -8,7 +8,7 @@ use fsarena_devices::format::{self, Formatted};
 use fsarena_devices::mount::{self, Mounted};
 use fsarena_devices::{cache, settle};
 use fsarena_filesystems::{Backing, Driver};
-use fsarena_metrics::{BlockStat, Roots, Watch, block_stat};
+use fsarena_metrics::{BlockStat, KernelRoots, Watch, block_stat};
 use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The file system of a trial.
 pub(crate) struct TestedFs<'a> {
     pub(crate) spec: &'a TrialSpec,
-    pub(crate) roots: Roots,
+    pub(crate) roots: KernelRoots,
     pub(crate) driver: Driver,
     used_empty_bytes: Option<u64>,
     // Declared last: dropped in this order, so that a mount goes before what is under it.
@@ -31,7 +31,7 @@ pub(crate) struct TestedFs<'a> {
 impl<'a> TestedFs<'a> {
     /// Not made yet.
     pub(crate) fn new(spec: &'a TrialSpec, driver: Driver) -> Self {
-        let roots = Roots::default();
+        let roots = KernelRoots::default();
         Self { spec, roots, driver, used_empty_bytes: None, mounted: None, formatted: None }
     }
 

@@ -23,8 +23,8 @@ use crate::source::SourceFiles;
 use crate::tracing::Tracing;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
-    KernelThreads, Roots, Sampler, Samples, Snapshot, Sources, Thermal, Watch, delta, disturb,
-    frequency_khz, processors, series,
+    KernelRoots, KernelThreads, Sampler, Samples, Snapshot, Sources, Thermal, Watch, delta,
+    disturb, frequency_khz, processors, series,
 };
 use fsarena_model::client::{ClientRecord, received_bytes};
 use fsarena_model::contender::Cache;
@@ -199,7 +199,7 @@ impl Trial<'_> {
         ranks: &mut Ranks<'_>,
         readings: Readings<'_>,
         mut tracing: Option<&mut Tracing>,
-    ) -> Result<Worked, StepError> {
+    ) -> Result<WorkerResult, StepError> {
         let Readings { before, mut kernel_threads, sources } = readings;
         let root = self.fs.work_root()?;
         let mut on_quiet = |number, worker: &ReadyWorker<'_>| {
@@ -240,7 +240,7 @@ impl Trial<'_> {
         let last = events.as_ref().filter(|_| report.durable_monotonic_ns.is_some());
         let durable = last.and_then(CycleEvents::last_durable).unwrap_or(&done).clone();
         let at = Moments { before, durable, done, end, late_ns, kernel_threads_ns };
-        Ok(Worked { report, events, drain, at })
+        Ok(WorkerResult { report, events, drain, at })
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -468,7 +468,7 @@ struct Readings<'a> {
 }
 
 /// What a worker has done.
-struct Worked {
+struct WorkerResult {
     report: WorkerReport,
     /// Of a phase of cycles.
     events: Option<CycleEvents>,
@@ -498,13 +498,13 @@ struct MachineState {
 }
 
 impl MachineState {
-    fn read(roots: &Roots) -> Self {
+    fn read(roots: &KernelRoots) -> Self {
         Self { frequency_khz: frequency_khz(roots), thermal: Thermal::read(roots) }
     }
 
     /// Puts the mean of that frequency and of the one now into the record, and what sensors say; a
     /// notice where processors were throttled.
-    fn put_into(&self, record: &mut PhaseRecord, roots: &Roots) -> Option<Notice> {
+    fn put_into(&self, record: &mut PhaseRecord, roots: &KernelRoots) -> Option<Notice> {
         let both = self.frequency_khz.zip(frequency_khz(roots));
         record.frequency_khz = both.map(|(before, now)| before.midpoint(now));
         record.thermal = self.thermal.until(&Thermal::read(roots));

@@ -9,7 +9,7 @@
 
 use crate::pause::PauseWatch;
 use crate::worker::local_command;
-use fsarena_metrics::{Roots, host, monotonic_ns, realtime_ns};
+use fsarena_metrics::{KernelRoots, host, monotonic_ns, realtime_ns};
 use fsarena_model::work::{HostHello, LINE_MOST_BYTES, WorkerSays};
 use fsarena_process::program::TrustedProgram;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -82,7 +82,7 @@ pub(crate) fn say(output: &mut impl Write, says: &WorkerSays) -> io::Result<()> 
 /// What this host says of itself.
 #[must_use]
 pub fn host_hello() -> HostHello {
-    let here = host(&Roots::default());
+    let here = host(&KernelRoots::default());
     HostHello {
         hostname: here.hostname,
         boot_id: here.boot_id,
@@ -121,7 +121,7 @@ impl Worker {
                 _ => {
                     let _ = to_worker.write_all(&one);
                     if one == b"go\n" {
-                        let proc = Roots::default().proc;
+                        let proc = KernelRoots::default().proc;
                         self.pauses = Some(PauseWatch::start(&proc, vec![self.child.id()])?);
                     }
                 }

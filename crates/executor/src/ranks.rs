@@ -8,7 +8,7 @@ use crate::clients::Clients;
 use crate::host_time::{AnswerLimits, HostTimeError, RunnerSpan, check_rate};
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure, command_of, local_command};
-use fsarena_metrics::{Roots, host, monotonic_ns};
+use fsarena_metrics::{KernelRoots, host, monotonic_ns};
 use fsarena_model::host::Host;
 use fsarena_model::rank::{ClockOffset, HeardRank, RankReport, merge};
 use fsarena_model::spec::RankHost;
@@ -260,7 +260,7 @@ impl<'a> Ranks<'a> {
             self.each(Rank::hear_pauses)?;
         }
         self.each(Rank::check_time)?;
-        let here = LazyCell::new(|| host(&Roots::default()));
+        let here = LazyCell::new(|| host(&KernelRoots::default()));
         let heard = self.ranks.iter_mut().filter_map(|rank| rank.take_heard(&here)).collect();
         let (report, reports) = merge(heard);
         self.reports = reports;

@@ -4,7 +4,7 @@
 //! is up to nine times slower. Touching and freeing as much as the phase will need, right before
 //! it, keeps that out of the figures.
 
-use fsarena_metrics::{Roots, available_bytes, page_reporting_active};
+use fsarena_metrics::{KernelRoots, available_bytes, page_reporting_active};
 use fsarena_model::cycle::{Cycle, Load};
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::work::{Dataset, JobTask, Op, Phase, Task};
@@ -18,7 +18,7 @@ const WARM_FLOOR_BYTES: u64 = 64 << 20;
 
 /// What `task` over `dataset` needs: bytes to be touched before it, under its memory limit.
 pub(crate) fn task_bytes(
-    roots: &Roots,
+    roots: &KernelRoots,
     task: &Task,
     op: Op,
     dataset: &Dataset,
@@ -34,7 +34,7 @@ pub(crate) fn task_bytes(
     warm_memory_bytes(roots, needed_bytes, limit_bytes)
 }
 
-fn warm_memory_bytes(roots: &Roots, needed_bytes: u64, limit_bytes: Option<u64>) -> u64 {
+fn warm_memory_bytes(roots: &KernelRoots, needed_bytes: u64, limit_bytes: Option<u64>) -> u64 {
     if !page_reporting_active(roots) {
         return 0;
     }
@@ -86,10 +86,10 @@ mod tests {
     use fsarena_model::job::{Compression, Contents, DATA, Job, Reflink};
 
     /// A tree with this much memory and a balloon with these features.
-    fn machine(features: &str) -> (tempfile::TempDir, Roots) {
+    fn machine(features: &str) -> (tempfile::TempDir, KernelRoots) {
         let tree = tempfile::tempdir().expect("a directory for the tree");
         let (proc, sys) = (tree.path().join("proc"), tree.path().join("sys"));
-        let roots = Roots { proc, sys, ..Roots::default() };
+        let roots = KernelRoots { proc, sys, ..KernelRoots::default() };
         let balloon = roots.sys.join("bus/virtio/devices/virtio0");
         std::fs::create_dir_all(balloon.join("driver")).expect("made");
         std::fs::create_dir_all(&roots.proc).expect("made");

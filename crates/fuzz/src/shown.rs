@@ -1,15 +1,15 @@
 //! A RUN in every form in which it is shown, and what must not be in them.
 
+use fsarena_crash::record::StoredCrashRun;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{InterimAnalysis, Stop};
 use fsarena_model::visible;
 use fsarena_report::{
-    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json,
-    markdown, page, run_text, runs_list, safety_csv, verdict_tables,
+    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, crash_csv, csv,
+    json, markdown, page, run_text, runs_list, verdict_tables,
 };
-use fsarena_safety::record::StoredCrashRun;
 use serde_json::Value;
 
 /// A RUN as it is read from a database.
@@ -62,7 +62,7 @@ pub(crate) fn show(run: &StoredRun) {
 
 fn forms(stored: &StoredRun) -> Vec<(&'static str, Form, String)> {
     let StoredRun { header, sessions, records, crashes, stop, looks } = stored;
-    let safety = fsarena_study::safety(&header.plan, crashes);
+    let crash = fsarena_study::crash(&header.plan, crashes);
     let study = fsarena_study::study(header, RunState::Interrupted, sessions, records);
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let verdicts = fsarena_verdict::verdicts(header, sessions, &scores, *stop, looks);
@@ -73,7 +73,7 @@ fn forms(stored: &StoredRun) -> Vec<(&'static str, Form, String)> {
         records,
         study: &study,
         verdicts: verdicts.as_ref(),
-        safety: safety.as_ref(),
+        crash: crash.as_ref(),
         article: None,
     };
     let line = line_of(header);
@@ -98,7 +98,7 @@ fn forms(stored: &StoredRun) -> Vec<(&'static str, Form, String)> {
         all.push(text("answer", answer_text(&answer(&run, None), None, 80, plain)));
         all.push(text("text", run_text(&run, Detail::AllPairs, true, 100, full)));
     }
-    all.extend(safety.iter().map(|view| text("safety", safety_csv(view))));
+    all.extend(crash.iter().map(|view| text("crash", crash_csv(view))));
     let tables = |one| verdict_tables(one, Detail::Full, 80, plain);
     all.extend(verdicts.iter().map(|one| text("verdicts", tables(one))));
     all

@@ -7,8 +7,8 @@
 
 use crate::read_file::{ReadFile, Records, expect_number, lines, text, words};
 use crate::source::{Decrease, Metric, Opened, Registration, Source};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 use std::path::{Path, PathBuf};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
@@ -73,7 +73,7 @@ pub struct BlockStat {
 /// # Errors
 /// When there is no such device, it does not count (`queue/iostats` is 0), or its file cannot be
 /// read or understood.
-pub fn block_stat(roots: &Roots, device: &str) -> Result<BlockStat, MetricError> {
+pub fn block_stat(roots: &KernelRoots, device: &str) -> Result<BlockStat, MetricError> {
     let directory = directory(roots, device);
     let path = directory.join("stat");
     if counting_is_off(&directory) {
@@ -101,7 +101,7 @@ pub fn block_stat(roots: &Roots, device: &str) -> Result<BlockStat, MetricError>
 /// The devices that are watched.
 struct Devices(Vec<ReadFile>);
 
-fn open(roots: &Roots, watch: &Watch) -> Opened {
+fn open(roots: &KernelRoots, watch: &Watch) -> Opened {
     let directories: Vec<PathBuf> =
         watch.devices.iter().map(|device| directory(roots, device)).collect();
     // Zeros that are no counts would look like a device that was not used, and a sum without one
@@ -142,7 +142,7 @@ fn added(sum: [Option<u64>; FIELDS], one: [Option<u64>; FIELDS]) -> [Option<u64>
 }
 
 /// Directory of a disk, or of a partition. sysfs writes `!` for the `/` in names like `cciss/c0d0`.
-fn directory(roots: &Roots, device: &str) -> PathBuf {
+fn directory(roots: &KernelRoots, device: &str) -> PathBuf {
     let name = device.strip_prefix("/dev/").unwrap_or(device).replace('/', "!");
     let disk = roots.sys.join("block").join(&name);
     let any = roots.sys.join("class/block").join(&name);

@@ -7,8 +7,8 @@
 
 use crate::read_file::{Keyed, ReadFile, Records, expect_number, lines, parse_keyed, words};
 use crate::source::{Metric, Opened, Registration, Source};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
 
@@ -44,7 +44,7 @@ enum Cgroup {
     Unwatched,
 }
 
-fn open(_: &Roots, watch: &Watch) -> Opened {
+fn open(_: &KernelRoots, watch: &Watch) -> Opened {
     let Some(directory) = &watch.memory_cgroup else { return Ok(Box::new(Cgroup::Unwatched)) };
     let file = |name| ReadFile::open(directory.join(name), Records::One);
     let cgroup = if directory.join("memory.usage_in_bytes").exists() {

@@ -4,7 +4,7 @@
 //! are read from one small file each; one line a setting: its name in records, the root it is
 //! below, its path, how it is written.
 
-use crate::Roots;
+use crate::KernelRoots;
 use crate::read_file::{Keyed, parse_keyed, text};
 use crate::worker::{fields, state};
 use fsarena_model::host::Host;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// The host as it is now.
 #[must_use]
-pub fn host(roots: &Roots) -> Host {
+pub fn host(roots: &KernelRoots) -> Host {
     let kernel = |name: &str| text(&roots.proc.join("sys/kernel").join(name));
     let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
     let [memory, swap] = meminfo(roots, ["MemTotal:", "SwapTotal:"]);
@@ -41,7 +41,7 @@ pub fn host(roots: &Roots) -> Host {
 }
 
 /// `PRETTY_NAME` of os-release(5).
-fn distribution(roots: &Roots) -> Option<String> {
+fn distribution(roots: &KernelRoots) -> Option<String> {
     let release = text(&roots.etc.join("os-release"))?;
     let value = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches(['"', '\'']).to_owned())
@@ -63,7 +63,7 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 
 /// Processors online: the list in sysfs, else those in cpuinfo, else what this process may use.
 #[must_use]
-pub fn processors(roots: &Roots) -> u32 {
+pub fn processors(roots: &KernelRoots) -> u32 {
     let listed = text(&roots.sys.join("devices/system/cpu/online")).and_then(|list| count(&list));
     let counted = || {
         let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
@@ -85,13 +85,13 @@ fn count(list: &str) -> Option<u32> {
 
 /// MemAvailable of `/proc/meminfo`, bytes; `None` before kernel 3.14.
 #[must_use]
-pub fn available_bytes(roots: &Roots) -> Option<u64> {
+pub fn available_bytes(roots: &KernelRoots) -> Option<u64> {
     let [available] = meminfo(roots, ["MemAvailable:"]);
     available
 }
 
 /// Values of `/proc/meminfo` by key.
-fn meminfo<const N: usize>(roots: &Roots, keys: [&'static str; N]) -> [Option<u64>; N] {
+fn meminfo<const N: usize>(roots: &KernelRoots, keys: [&'static str; N]) -> [Option<u64>; N] {
     let text = std::fs::read(roots.proc.join("meminfo")).unwrap_or_default();
     let mut values = [None; N];
     // A malformed line leaves its value empty here; `Sources::open` is where it is an error.
@@ -100,7 +100,7 @@ fn meminfo<const N: usize>(roots: &Roots, keys: [&'static str; N]) -> [Option<u6
 }
 
 /// What runs this machine, from the most to the least telling source; `None` on bare metal.
-fn hypervisor(roots: &Roots, cpuinfo: &str) -> Option<String> {
+fn hypervisor(roots: &KernelRoots, cpuinfo: &str) -> Option<String> {
     let sys = |path: &str| text(&roots.sys.join(path)).filter(|value| !value.is_empty());
     if let Some(kind) = sys("hypervisor/type") {
         return Some(kind);
@@ -127,7 +127,7 @@ fn hypervisor(roots: &Roots, cpuinfo: &str) -> Option<String> {
 
 /// Identity of one uptime of the machine; `None` where the kernel does not tell (some sandboxes).
 #[must_use]
-pub fn boot_id(roots: &Roots) -> Option<String> {
+pub fn boot_id(roots: &KernelRoots) -> Option<String> {
     text(&roots.proc.join("sys/kernel/random/boot_id")).filter(|id| !id.is_empty())
 }
 
@@ -137,7 +137,7 @@ pub fn boot_id(roots: &Roots) -> Option<String> {
 /// With the process number and [`boot_id`] it names a process for ever.
 /// (`/proc/PID/stat`, value 22.)
 #[must_use]
-pub fn process_start_ticks(roots: &Roots, pid: u32) -> Option<u64> {
+pub fn process_start_ticks(roots: &KernelRoots, pid: u32) -> Option<u64> {
     let stat = std::fs::read(roots.proc.join(pid.to_string()).join("stat")).ok()?;
     let ended = matches!(state(&stat), Some(b'Z' | b'X'));
     fields(&stat, [22]).ok().map(|[start]| start).filter(|_| !ended)
@@ -150,7 +150,7 @@ pub fn process_start_ticks(roots: &Roots, pid: u32) -> Option<u64> {
 /// is `VIRTIO_BALLOON_F_REPORTING` (virtio 1.2, 5.5.3). Hyper-V reports pages too (hv_balloon) and
 /// has no file that tells: not seen here.
 #[must_use]
-pub fn page_reporting_active(roots: &Roots) -> bool {
+pub fn page_reporting_active(roots: &KernelRoots) -> bool {
     let Ok(devices) = std::fs::read_dir(roots.sys.join("bus/virtio/devices")) else {
         return false;
     };
@@ -206,7 +206,7 @@ const SETTINGS: &[(&str, Root, &str, Form)] = &[
 ];
 
 /// All settings that this kernel has.
-fn settings(roots: &Roots) -> BTreeMap<String, String> {
+fn settings(roots: &KernelRoots) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for &(name, root, path, form) in SETTINGS {
         let root = match root {
@@ -243,7 +243,7 @@ fn read_form(value: &str, form: Form) -> String {
 }
 
 /// Which cgroup hierarchies are mounted: `v1`, `v2`, `hybrid` (both), `none`.
-fn cgroup(roots: &Roots) -> &'static str {
+fn cgroup(roots: &KernelRoots) -> &'static str {
     // `self` is a link in procfs; mountinfo(5): the type follows the lone dash.
     let mounts = text(&roots.proc.join("self/mountinfo")).unwrap_or_default();
     let has = |wanted: &str| {
@@ -259,12 +259,12 @@ fn cgroup(roots: &Roots) -> &'static str {
     }
 }
 
-fn psi_works(roots: &Roots) -> bool {
+fn psi_works(roots: &KernelRoots) -> bool {
     text(&roots.proc.join("pressure/io")).is_some_and(|text| text.starts_with("some "))
 }
 
 /// Names of the processor vulnerabilities in a state, sorted: mitigations make system calls slower.
-fn vulnerabilities(roots: &Roots, state: &str) -> Option<String> {
+fn vulnerabilities(roots: &KernelRoots, state: &str) -> Option<String> {
     let directory = roots.sys.join("devices/system/cpu/vulnerabilities");
     let entries = std::fs::read_dir(directory).ok()?;
     let mut names: Vec<String> = entries
@@ -283,7 +283,7 @@ fn in_state(path: &Path, state: &str) -> bool {
 /// Mean frequency of the processors now, kHz; `None` where the kernel does not tell, as in most
 /// virtual machines.
 #[must_use]
-pub fn frequency_khz(roots: &Roots) -> Option<u64> {
+pub fn frequency_khz(roots: &KernelRoots) -> Option<u64> {
     let cpus = std::fs::read_dir(roots.sys.join("devices/system/cpu")).ok()?;
     let paths = cpus.flatten().map(|cpu| cpu.path().join("cpufreq/scaling_cur_freq"));
     let all: Vec<u64> = paths.filter_map(|path| text(&path)?.parse().ok()).collect();

@@ -3,7 +3,7 @@
 
 use crate::read_file::{Keyed, ReadFile, Records, parse_keyed};
 use crate::source::{Metric, Opened, Registration, Source};
-use crate::{Malformed, MetricError, Roots};
+use crate::{KernelRoots, Malformed, MetricError};
 
 pub(crate) const MEMINFO: Registration = Registration {
     metrics: &metrics(&LEVELS),
@@ -114,7 +114,7 @@ const fn metrics<const N: usize>(lines: &[Line; N]) -> [Metric; N] {
 
 struct KeyedFile(ReadFile, &'static [Line]);
 
-fn open(roots: &Roots, name: &str, records: Records, lines: &'static [Line]) -> Opened {
+fn open(roots: &KernelRoots, name: &str, records: Records, lines: &'static [Line]) -> Opened {
     Ok(Box::new(KeyedFile(ReadFile::open(roots.proc.join(name), records)?, lines)))
 }
 

@@ -1,7 +1,7 @@
 //! Kernel counters, a sampler that knows its own cost, and facts about the host.
 //!
-//! Everything is read from the kernel's text files below [`Roots`], so that a kernel that is not at
-//! hand becomes a directory of files in a test. One module reads one source; the line in
+//! Everything is read from the kernel's text files below [`KernelRoots`], so that a kernel that is
+//! not at hand becomes a directory of files in a test. One module reads one source; the line in
 //! `sources` that registers it is the only other place that knows it.
 //!
 //! Two rules hold everywhere. **Missing is a value:** a file, line or field that this kernel does
@@ -42,7 +42,7 @@ pub use nfs::{counters_growth, nfs_counters};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
-pub use source::{Roots, Watch};
+pub use source::{KernelRoots, Watch};
 pub use sources::{
     CacheDrops, Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, realtime_ns,
     thread_cpu_ns,

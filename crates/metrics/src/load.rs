@@ -7,8 +7,8 @@
 
 use crate::read_file::{Keyed, ReadFile, Records, expect_number, lines, parse_keyed, text, words};
 use crate::source::{Metric, Opened, Registration, Source};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 
 /// Load now; what the kernel does not tell is `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Load {
 ///
 /// How much of it is foreign can only be told over a window: see [`crate::disturb`].
 #[must_use]
-pub fn load_and_pressure(roots: &Roots) -> Load {
+pub fn load_and_pressure(roots: &KernelRoots) -> Load {
     let stat = std::fs::read(roots.proc.join("stat")).unwrap_or_default();
     let mut tasks = [None; 2];
     let keys = ["procs_running", "procs_blocked"].map(Keyed::number);
@@ -52,7 +52,7 @@ pub fn load_and_pressure(roots: &Roots) -> Load {
     }
 }
 
-fn pressure(roots: &Roots, what: &str) -> Option<f64> {
+fn pressure(roots: &KernelRoots, what: &str) -> Option<f64> {
     let file = text(&roots.proc.join("pressure").join(what))?;
     let some = file.lines().find_map(|line| line.strip_prefix("some "))?;
     let percent = some.split_whitespace().find_map(|item| item.strip_prefix("avg10="))?;
@@ -78,7 +78,7 @@ struct Pressure {
     files: [ReadFile; 3],
 }
 
-fn open(roots: &Roots, _: &Watch) -> Opened {
+fn open(roots: &KernelRoots, _: &Watch) -> Opened {
     let file = |name| ReadFile::open(roots.proc.join("pressure").join(name), Records::One);
     Ok(Box::new(Pressure { files: [file("cpu")?, file("io")?, file("memory")?] }))
 }

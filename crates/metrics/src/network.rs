@@ -7,8 +7,8 @@
 
 use crate::read_file::{ReadFile, Records, expect_number, lines, words};
 use crate::source::{Metric, Opened, Registration, Source};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 use fsarena_model::client::RECEIVED;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ struct Network {
     left_out: Vec<Vec<u8>>,
 }
 
-fn open(roots: &Roots, watch: &Watch) -> Opened {
+fn open(roots: &KernelRoots, watch: &Watch) -> Opened {
     if !watch.network {
         let [dev, snmp] = [ReadFile::unwatched(), ReadFile::unwatched()];
         return Ok(Box::new(Network { dev, snmp, left_out: Vec::new() }));
@@ -128,7 +128,8 @@ Tcp: 1 200 900 800 17 0
     fn traffic_is_counted_once() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path();
-        let roots = Roots { proc: dir.join("proc"), sys: dir.join("sys"), ..Roots::default() };
+        let roots =
+            KernelRoots { proc: dir.join("proc"), sys: dir.join("sys"), ..KernelRoots::default() };
         for made in ["proc/net", "sys/class/net/bond0/lower_eth0", "sys/class/net/eth0/upper_bond0"]
         {
             fs::create_dir_all(dir.join(made)).unwrap();

@@ -3,7 +3,7 @@
 //! `/proc/self/mountstats` has the statistics of each NFS mount (net/sunrpc/stats.c,
 //! fs/nfs/super.c). What a line does not tell is left out.
 
-use crate::Roots;
+use crate::KernelRoots;
 use crate::read_file::{number, text};
 use fsarena_model::sample::Counters;
 use std::path::Path;
@@ -16,7 +16,7 @@ const NFS_OPS: [(usize, &str, u64); 3] =
 
 /// What NFS counted for the file system mounted at `mount_point`; nothing of every other.
 #[must_use]
-pub fn nfs_counters(roots: &Roots, mount_point: &Path) -> Counters {
+pub fn nfs_counters(roots: &KernelRoots, mount_point: &Path) -> Counters {
     let mut all = Counters::new();
     let place = mount_point.to_string_lossy();
     let file = text(&roots.proc.join("self/mountstats")).unwrap_or_default();
@@ -92,7 +92,7 @@ device fs2:/other mounted on /mnt/other with fstype nfs4 statvers=1.1
     #[test]
     fn nfs_is_counted_for_its_own_mount() {
         let dir = tempfile::tempdir().unwrap();
-        let roots = Roots { proc: dir.path().join("proc"), ..Roots::default() };
+        let roots = KernelRoots { proc: dir.path().join("proc"), ..KernelRoots::default() };
         fs::create_dir_all(roots.proc.join("self")).unwrap();
         fs::write(roots.proc.join("self/mountstats"), MOUNTSTATS).unwrap();
         let found = nfs_counters(&roots, Path::new("/mnt/bench"));

@@ -70,12 +70,12 @@ pub(crate) struct Registration {
     /// In the order in which the source fills them.
     pub metrics: &'static [Metric],
     /// Opens the files of the source; missing ones are no error.
-    pub open: fn(&Roots, &Watch) -> Opened,
+    pub open: fn(&KernelRoots, &Watch) -> Opened,
 }
 
 /// Where the kernel's files are.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Roots {
+pub struct KernelRoots {
     /// procfs, `/proc`.
     pub proc: PathBuf,
     /// sysfs, `/sys`.
@@ -84,7 +84,7 @@ pub struct Roots {
     pub etc: PathBuf,
 }
 
-impl Default for Roots {
+impl Default for KernelRoots {
     fn default() -> Self {
         Self { proc: "/proc".into(), sys: "/sys".into(), etc: "/etc".into() }
     }

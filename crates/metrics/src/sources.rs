@@ -6,7 +6,7 @@
 
 use crate::MetricError;
 use crate::source::{Metric, Registration, Source};
-use crate::{Roots, Watch, block, cgroup, keyed, load, network, stat, worker};
+use crate::{KernelRoots, Watch, block, cgroup, keyed, load, network, stat, worker};
 use fsarena_model::work::{CounterFile, CounterTexts};
 use std::sync::LazyLock;
 
@@ -74,7 +74,7 @@ pub struct CacheDrops {
 impl CacheDrops {
     /// The same, read now; missing where that cannot be read.
     #[must_use]
-    pub fn read(roots: &Roots) -> Self {
+    pub fn read(roots: &KernelRoots) -> Self {
         let read = || Sources::open(roots, &Watch::default())?.read();
         read().map_or_else(|_| Self::default(), |snapshot| snapshot.cache_drops())
     }
@@ -98,7 +98,7 @@ impl Sources {
     ///
     /// # Errors
     /// When a file is there and cannot be opened, read or understood.
-    pub fn open(roots: &Roots, what: &Watch) -> Result<Self, MetricError> {
+    pub fn open(roots: &KernelRoots, what: &Watch) -> Result<Self, MetricError> {
         let open = SOURCES
             .iter()
             .map(|registration| Ok((registration, (registration.open)(roots, what)?)))
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn texts_that_another_process_read_are_a_snapshot() {
         let watch = Watch { worker_pid: Some(std::process::id()), ..Watch::default() };
-        let mut sources = Sources::open(&Roots::default(), &watch).unwrap();
+        let mut sources = Sources::open(&KernelRoots::default(), &watch).unwrap();
         let files = sources.files();
         assert!(files.iter().any(|file| file.path.as_os_str().is_empty()), "no device is watched");
         let text = |file: &CounterFile| std::fs::read_to_string(&file.path).unwrap_or_default();

@@ -6,8 +6,8 @@
 
 use crate::read_file::{ReadFile, Records, expect_number, lines, words};
 use crate::source::{Decrease, Metric, Opened, Registration, Source};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
 
@@ -37,7 +37,7 @@ struct Stat {
     ticks_per_s: u64,
 }
 
-fn open(roots: &Roots, _: &Watch) -> Opened {
+fn open(roots: &KernelRoots, _: &Watch) -> Opened {
     let file = ReadFile::open(roots.proc.join("stat"), Records::One)?;
     Ok(Box::new(Stat { file, ticks_per_s: ticks_per_s() }))
 }

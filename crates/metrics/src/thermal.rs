@@ -1,6 +1,6 @@
 //! Temperatures and heat throttling: what a machine of hours may slow down by.
 
-use crate::Roots;
+use crate::KernelRoots;
 use crate::read_file::text;
 use fsarena_model::thermal::{SensorReading, ThermalRecord};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ impl Thermal {
     /// Reads the sensors of hwmon(4) and the throttle counts of all processors. What is not there
     /// or cannot be read is left out, as in most virtual machines.
     #[must_use]
-    pub fn read(roots: &Roots) -> Self {
+    pub fn read(roots: &KernelRoots) -> Self {
         let chips = entries(&roots.sys.join("class/hwmon"));
         let cpus = entries(&roots.sys.join("devices/system/cpu"));
         let counts = cpus.iter().flat_map(|cpu| {
@@ -86,14 +86,14 @@ fn sensors(chip: &Path) -> Vec<(String, i64)> {
 mod tests {
     use super::*;
 
-    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, KernelRoots) {
         let dir = tempfile::tempdir().unwrap();
         for (path, content) in files {
             let path = dir.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let roots = Roots { sys: dir.path().to_owned(), ..Roots::default() };
+        let roots = KernelRoots { sys: dir.path().to_owned(), ..KernelRoots::default() };
         (dir, roots)
     }
 

@@ -7,8 +7,8 @@
 use crate::read_file::{Keyed, ReadFile, Records, expect_number, parse_keyed, words};
 use crate::source::{Metric, Opened, Registration, Source};
 use crate::stat::{ticks_per_s, ticks_to_ns};
+use crate::{KernelRoots, Watch};
 use crate::{Malformed, MetricError};
-use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
 
@@ -36,7 +36,7 @@ struct Worker {
     page_bytes: u64,
 }
 
-fn open(roots: &Roots, watch: &Watch) -> Opened {
+fn open(roots: &KernelRoots, watch: &Watch) -> Opened {
     let file = |name| {
         watch.worker_pid.map_or(Ok(ReadFile::unwatched()), |pid| {
             ReadFile::open(roots.proc.join(pid.to_string()).join(name), Records::One)

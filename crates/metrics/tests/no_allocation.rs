@@ -1,7 +1,7 @@
 //! Reading allocates nothing once the files are open. Alone in its file: its allocator counts.
 #![allow(clippy::unwrap_used)]
 
-use fsarena_metrics::{Roots, Samples, Snapshot, Sources, Watch};
+use fsarena_metrics::{KernelRoots, Samples, Snapshot, Sources, Watch};
 use fsarena_testkit::allocations::CountingAllocator;
 
 #[global_allocator]
@@ -19,7 +19,7 @@ fn reading_and_keeping_samples_allocates_nothing() {
         network: true,
     };
     let opening = CountingAllocator::calls();
-    let mut sources = Sources::open(&Roots::default(), &watch).unwrap();
+    let mut sources = Sources::open(&KernelRoots::default(), &watch).unwrap();
     let mut snapshot = Snapshot::empty();
     let mut samples = Samples::new(100_000_000);
     assert!(CountingAllocator::calls() > opening, "the counter counts");

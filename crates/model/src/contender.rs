@@ -31,13 +31,13 @@ pub struct Contender {
     pub levels: Levels,
     /// What was asked of a factor and could not be had, by its key; `levels` has what was had.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub asked: BTreeMap<String, Asked>,
+    pub asked: BTreeMap<String, RequestedLevel>,
 }
 
 /// A level that was asked for and could not be had.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct RequestedLevel {
     /// The level, as an experiment file has it.
     pub level: String,
     /// Who asked.
@@ -67,7 +67,7 @@ impl Contender {
 
     /// The state of the caches that was asked for, where it could not be had.
     #[must_use]
-    pub fn asked_cache(&self) -> Option<(Cache, &Asked)> {
+    pub fn asked_cache(&self) -> Option<(Cache, &RequestedLevel)> {
         let asked = self.asked.get(CACHE)?;
         Some((Cache::named(&asked.level)?, asked))
     }

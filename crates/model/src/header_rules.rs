@@ -5,11 +5,11 @@
 //! what no program of ours has written is refused. Whether a plan makes sense is not asked here.
 
 use crate::contender::{Contender, DeviceLevel, SEVERAL_LEAST, SEVERAL_MOST};
+use crate::crash::CrashPlan;
 use crate::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
 use crate::parameter::Parameter;
 use crate::phase::{Phase, Workload};
 use crate::run::{RunHeader, RunPlace, RunPlan};
-use crate::safety::SafetyPlan;
 use crate::verdict::{Pairs, Rule, VerdictPlan};
 use std::fmt;
 
@@ -168,7 +168,7 @@ fn plan(plan: &RunPlan) -> Result<(), BrokenRule> {
     if let Some(ask) = &plan.verdict {
         verdict(ask, contenders, workloads)?;
     }
-    plan.safety.as_ref().map_or(Ok(()), |safety| crash_runs(safety, contenders))
+    plan.crash.as_ref().map_or(Ok(()), |crash| crash_runs(crash, contenders))
 }
 
 fn contender(field: &str, one: &Contender) -> Result<(), BrokenRule> {
@@ -302,15 +302,15 @@ fn verdict(
     at_most("plan.verdict.begun_unix_ns", ask.begun_unix_ns.unwrap_or(0), MAX_NS)
 }
 
-fn crash_runs(safety: &SafetyPlan, contenders: (usize, &str)) -> Result<(), BrokenRule> {
-    let each = u64::from(safety.runs).saturating_mul(contenders.0 as u64);
-    let all = each.saturating_mul(safety.workloads.len() as u64);
-    at_most("plan.safety.runs (the crash runs of them all)", all, MAX_TRIALS)?;
-    at_most("plan.safety.runs", safety.runs, MAX_TRIALS)?;
-    at_most("plan.safety.points", safety.points, MAX_TRIALS)?;
-    at_most("plan.safety.seconds", safety.seconds, MAX_NS / 1_000_000_000)?;
-    for (at, row) in safety.not_run.iter().enumerate() {
-        index(format!("plan.safety.not_run[{at}].contender"), row.contender, contenders)?;
+fn crash_runs(crash: &CrashPlan, contenders: (usize, &str)) -> Result<(), BrokenRule> {
+    let each = u64::from(crash.runs).saturating_mul(contenders.0 as u64);
+    let all = each.saturating_mul(crash.workloads.len() as u64);
+    at_most("plan.crash.runs (the crash runs of them all)", all, MAX_TRIALS)?;
+    at_most("plan.crash.runs", crash.runs, MAX_TRIALS)?;
+    at_most("plan.crash.points", crash.points, MAX_TRIALS)?;
+    at_most("plan.crash.seconds", crash.seconds, MAX_NS / 1_000_000_000)?;
+    for (at, row) in crash.not_run.iter().enumerate() {
+        index(format!("plan.crash.not_run[{at}].contender"), row.contender, contenders)?;
     }
     Ok(())
 }

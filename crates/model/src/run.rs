@@ -3,11 +3,11 @@
 use crate::JsonSchema;
 pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
+use crate::crash::{CrashPlan, CrashSlot};
 use crate::device::DeviceIdentity;
 use crate::free::FreeQuantity;
 use crate::host::{Finding, Host};
 use crate::phase::{Phase, Workload};
-use crate::safety::{CrashSlot, SafetyPlan};
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
@@ -157,8 +157,8 @@ pub struct RunPlan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictPlan>,
     /// Its crash runs; absent where no power is cut.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub safety: Option<SafetyPlan>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "safety")]
+    pub crash: Option<CrashPlan>,
 }
 
 impl RunPlan {
@@ -235,22 +235,22 @@ impl RunPlan {
     /// The contenders whose power is cut, as indices.
     #[must_use]
     pub fn crashed_contenders(&self) -> Vec<usize> {
-        let Some(safety) = &self.safety else { return Vec::new() };
+        let Some(crash) = &self.crash else { return Vec::new() };
         let is_left_out = |contender: usize| {
             let mut rows = self.not_run.iter().filter(|row| row.workload.is_none());
             rows.any(|row| row.contender == contender)
         };
         let all = 0..self.contenders.len();
-        all.filter(|one| !is_left_out(*one) && safety.not_run(*one).is_none()).collect()
+        all.filter(|one| !is_left_out(*one) && crash.not_run(*one).is_none()).collect()
     }
 
     /// The crash runs in their order: the first run of everything, then the second, so that what
     /// was interrupted has as much of each.
     #[must_use]
     pub fn crash_slots(&self) -> Vec<CrashSlot> {
-        let Some(safety) = &self.safety else { return Vec::new() };
+        let Some(crash) = &self.crash else { return Vec::new() };
         let contenders = self.crashed_contenders();
-        let workloads = safety.workloads.len();
+        let workloads = crash.workloads.len();
         let of_run = |number| {
             let contenders = &contenders;
             (0..workloads).flat_map(move |workload| {
@@ -258,7 +258,7 @@ impl RunPlan {
                 contenders.iter().copied().map(slot)
             })
         };
-        (0..safety.runs).flat_map(of_run).collect()
+        (0..crash.runs).flat_map(of_run).collect()
     }
 
     /// The seed of a crash run: that of its number, the same for all contenders and workloads.

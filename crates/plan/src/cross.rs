@@ -10,7 +10,7 @@ use crate::files::Rules;
 use crate::fs_entry::{FsEntry, MAX_CONTENDERS, too_many};
 use crate::text::{is_directory, names_a_device};
 use fsarena_filesystems::Backing;
-use fsarena_model::contender::{Asked, ContenderId, DeviceLevel, FsLevel, Levels};
+use fsarena_model::contender::{ContenderId, DeviceLevel, FsLevel, Levels, RequestedLevel};
 use fsarena_model::factor::{self, Factor, Illegal, Target};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -33,7 +33,7 @@ pub(crate) enum Legality {
 pub(crate) struct Combination {
     pub(crate) levels: Levels,
     /// What was asked for and could not be had.
-    pub(crate) asked: BTreeMap<String, Asked>,
+    pub(crate) asked: BTreeMap<String, RequestedLevel>,
     pub(crate) legality: Legality,
     /// Options of axes and levels that are no defaults: their places and texts.
     written: Vec<Written>,
@@ -154,7 +154,7 @@ struct Setting<'e> {
     /// Where the level of each factor was written.
     places: Vec<(&'static dyn Factor, Span)>,
     /// What was asked for and could not be had.
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, RequestedLevel>,
 }
 
 impl Setting<'_> {
@@ -165,7 +165,8 @@ impl Setting<'_> {
             let why = factor.without_meaning(&self.levels);
             factor.resolve(&mut self.levels);
             if let Some(why) = why.filter(|_| factor.get(&self.levels) != written) {
-                let asked = Asked { level: written, by: place.asked_by(), why: why.to_owned() };
+                let asked =
+                    RequestedLevel { level: written, by: place.asked_by(), why: why.to_owned() };
                 self.asked.insert(factor.key().to_owned(), asked);
             }
         }

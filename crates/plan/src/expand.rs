@@ -5,6 +5,7 @@
 
 use crate::axes;
 use crate::check_capacity::check_capacity;
+use crate::crash;
 use crate::cross::{Combination, Legality, cross, reject_illegal_levels};
 use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
@@ -14,7 +15,6 @@ use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
 use crate::ranks;
-use crate::safety;
 use crate::text;
 use crate::verdict;
 use crate::workload::{set_runtime, with_stonewall};
@@ -89,10 +89,10 @@ pub fn expand(
         account: run.account,
         rate: run.rate,
         verdict: None,
-        safety: None,
+        crash: None,
     };
-    let of_plan = |asked| safety::of_plan(asked, &experiment.workloads, &plan);
-    plan.safety = experiment.safety.as_ref().map(of_plan).transpose()?;
+    let of_plan = |asked| crash::of_plan(asked, &experiment.workloads, &plan);
+    plan.crash = experiment.crash.as_ref().map(of_plan).transpose()?;
     verdict::add_verdict_plan(&mut plan, run, &texts)?;
     let pairs = pairs(&plan);
     if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {

@@ -8,10 +8,10 @@ use crate::fs_entry::FsEntry;
 use crate::question::QuestionPattern;
 use fsarena_model::clock::Clock;
 use fsarena_model::contender::{DeviceLevel, ExternalFs};
+use fsarena_model::crash::CrashPlan;
 use fsarena_model::factor::Factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::run::RateStyle;
-use fsarena_model::safety::SafetyPlan;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub struct Experiment {
     /// Rows of a table in the shape of an article.
     pub rows: Vec<ArticleRow>,
     /// Its crash runs; absent where no power is cut.
-    pub safety: Option<SafetyPlan>,
+    pub crash: Option<CrashPlan>,
     /// Who takes the place of a file system that cannot be run.
     pub stand_ins: Vec<StandIn>,
 }

@@ -14,6 +14,7 @@ mod axes;
 mod capacity;
 mod check_capacity;
 pub mod cost;
+mod crash;
 mod cross;
 mod embedded;
 mod error;
@@ -33,7 +34,6 @@ mod question;
 mod ranks;
 mod raw;
 mod rows;
-mod safety;
 mod schema;
 mod settings;
 mod stand_in;
@@ -62,6 +62,7 @@ pub mod builtin {
 pub use artifacts::stage_bytes;
 pub use check_capacity::needed_bytes;
 pub use cost::{Cost, CostBasis, estimate};
+pub use crash::{NOTHING_PROMISED, crash_runs_s, crash_workload};
 pub use error::{At, PlanError, Span, nearest};
 pub use expand::{expand, schedule, trial_seed};
 pub use experiment::{
@@ -76,7 +77,6 @@ pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::{QuestionPattern, questions_of_workload};
 pub use ranks::{at_levels, most_ranks};
-pub use safety::{NOTHING_PROMISED, crash_runs_s, crash_workload};
 pub use schema::PUBLISHED_SCHEMA;
 #[cfg(feature = "schema")]
 pub use schema::experiment_schema;

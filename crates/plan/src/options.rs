@@ -12,7 +12,7 @@ use crate::question::QuestionPattern;
 use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
-use crate::{axes, fs_entry, parse, safety, settings, sweep, text, write};
+use crate::{axes, crash, fs_entry, parse, settings, sweep, text, write};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
@@ -34,12 +34,12 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
     }
     keep_baseline(&mut changed, &experiment.factors.fs, overrides);
     settings::apply(&mut changed.run, overrides)?;
-    safety::apply(&mut changed.safety, overrides)?;
+    crash::apply(&mut changed.crash, overrides)?;
     if let Some(names) = &overrides.workloads {
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
-        safety::keep_workloads(&mut changed.safety, there);
+        crash::keep_workloads(&mut changed.crash, there);
         let is_called = |name: &str| changed.workloads.iter().any(|w| w.value.is_called(name));
         let is_there =
             |one: &At<QuestionPattern>| one.value.workload.as_deref().is_none_or(is_called);

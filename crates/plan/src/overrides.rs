@@ -36,7 +36,7 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// Seed to use where neither the experiment nor `--seed` has one.
     pub fallback_seed: u64,
-    /// `--crash-runs`: in place of `runs` of `[safety]`; 0 for none.
+    /// `--crash-runs`: in place of `runs` of `[crash]`; 0 for none.
     pub crash_runs: Option<u32>,
     /// `--scale`: above 0, up to 100.
     pub scale: Option<f64>,

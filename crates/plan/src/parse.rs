@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, RunSettings};
 use crate::files::{Files, Outside};
 use crate::schema::{self, Document};
 use crate::tree::{Source, Table};
-use crate::{axes, embedded, external, factors, question, rows, safety, settings, stand_in};
+use crate::{axes, crash, embedded, external, factors, question, rows, settings, stand_in};
 use fsarena_model::phase::Workload;
 
 /// Most workloads of an experiment, each combination of levels counted.
@@ -43,7 +43,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     let workloads = workloads(&root, files)?;
     asked_for(&run, &workloads)?;
     let rows = rows::rows(written.row.0, &workloads)?;
-    let safety = written.safety.map(|keys| safety::safety(keys, &workloads)).transpose()?;
+    let crash = written.crash.map(|keys| crash::crash(keys, &workloads)).transpose()?;
     let name = written.name.0;
     Ok(Experiment {
         title: written.title.unwrap_or_else(|| name.clone()),
@@ -56,7 +56,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         filesystems,
         workloads,
         rows,
-        safety,
+        crash,
         stand_ins,
     })
 }

@@ -9,7 +9,7 @@ use crate::error::{At, PlanError, Span};
 use crate::experiment::EXPERIMENT_SCHEMA;
 use crate::tree::{Hint, refusal};
 use crate::values::{ExperimentName, List, Read, Within};
-use crate::{external, rows, safety, settings};
+use crate::{crash, external, rows, settings};
 #[cfg(feature = "schema")]
 use crate::{factors, workload};
 #[cfg(feature = "schema")]
@@ -57,7 +57,8 @@ pub(crate) struct Document {
     #[serde(default)]
     pub(crate) row: List<rows::Keys>,
     /// Power cuts beside the trials, for contenders in guests.
-    pub(crate) safety: Option<safety::Keys>,
+    #[serde(alias = "safety")]
+    pub(crate) crash: Option<crash::Keys>,
     /// Which file system takes the place of one that cannot be run here.
     #[schemars(with = "BTreeMap<String, String>", example = serde_json::json!({ "xfs": "ext3" }))]
     #[serde(default)]

@@ -35,14 +35,14 @@ pub fn to_toml(experiment: &Experiment) -> String {
     let mut out = keys.lines();
     out.push_str(&run(&experiment.run).table("[run]"));
     factors(&mut out, &experiment.factors);
-    if let Some(safety) = &experiment.safety {
+    if let Some(crash) = &experiment.crash {
         let mut keys = Keys::default();
-        keys.put("workloads", &safety.workloads);
-        keys.put("states", &safety.states);
-        keys.put("runs", safety.runs);
-        keys.put("points", safety.points);
-        keys.put("seconds", safety.seconds);
-        out.push_str(&keys.table("[safety]"));
+        keys.put("workloads", &crash.workloads);
+        keys.put("states", &crash.states);
+        keys.put("runs", crash.runs);
+        keys.put("points", crash.points);
+        keys.put("seconds", crash.seconds);
+        out.push_str(&keys.table("[crash]"));
     }
     if !experiment.stand_ins.is_empty() {
         let mut keys = Keys::default();

@@ -9,7 +9,7 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::work::Op;
 use fsarena_reference::Article;
-use fsarena_study::{SafetyView, Study};
+use fsarena_study::{CrashRunsView, Study};
 use fsarena_verdict::Verdicts;
 
 /// Name of every experiment that options of the command line alone described
@@ -33,7 +33,7 @@ pub struct Run<'a> {
     /// Verdicts; none where nothing was asked.
     pub verdicts: Option<&'a Verdicts>,
     /// What its power cuts have shown; none where there are none.
-    pub safety: Option<&'a SafetyView>,
+    pub crash: Option<&'a CrashRunsView>,
     /// The article that its experiment repeats.
     pub article: Option<Repeats<'a>>,
 }

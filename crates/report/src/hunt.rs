@@ -2,8 +2,8 @@
 //! finding bugs. There is no share and no interval: how many of these states break a promise says
 //! nothing about the chance of it.
 
+use crate::crash::{CrashHead, place_words};
 use crate::render::text;
-use crate::safety::{SafetyHead, place_words};
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
@@ -62,14 +62,14 @@ impl HuntRow {
 /// What was done, all rows, and a case of each broken promise.
 #[must_use]
 pub fn hunt_text(
-    head: &SafetyHead,
+    head: &CrashHead,
     states_most: u32,
     rows: &[HuntRow],
     width: usize,
     style: Style,
 ) -> String {
     let width = width.max(MIN_WIDTH);
-    let SafetyHead { kernel, device_model, seconds, runs, seed, .. } = head;
+    let CrashHead { kernel, device_model, seconds, runs, seed, .. } = head;
     let last = seed.wrapping_add(u64::from(*runs) - 1);
     let words = format!(
         "Linux {kernel} {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
@@ -132,7 +132,7 @@ fn notes(row: &HuntRow, width: usize, out: &mut String) {
         let HuntCase { sentence, states, seed, missing, found, .. } = case;
         out.push_str(&wrap(lead, &format!("{who}in {states} states: {sentence}"), width));
         let after_s = case.after_ns as f64 / 1e9;
-        let kept = case.kept.as_ref().map(|kept| format!(" (fsarena safety show {kept})"));
+        let kept = case.kept.as_ref().map(|kept| format!(" (fsarena crash show {kept})"));
         let words = format!(
             "{}, seed {seed}, cut at {after_s:.6} s: {missing}: {found}{}",
             case.state,
@@ -146,8 +146,8 @@ fn notes(row: &HuntRow, width: usize, out: &mut String) {
 mod tests {
     use super::*;
 
-    fn head() -> SafetyHead {
-        SafetyHead {
+    fn head() -> CrashHead {
+        CrashHead {
             kernel: "6.12.117-2df9".to_owned(),
             memory_bytes: Some(256 << 20),
             device_model: "hdd-2007".to_owned(),
@@ -197,7 +197,7 @@ mod tests {
             "broken: ext4, synced: in 3 states: fsync(2): kept",
             "the disk's fault: ext4, synced: in 3 states: fsync(2): kept",
             "such as dropall, seed 7, cut at 0.001500 s: 1 write lost: f: the name is not there",
-            "(fsarena safety show 3f9a)",
+            "(fsarena crash show 3f9a)",
             "says nothing about how often",
         ] {
             assert!(text.contains(said), "{said}: {text}");

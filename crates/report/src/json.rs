@@ -1,4 +1,4 @@
-//! JSON documents: one a command, `"schema": 1`, base units with the unit in the key. Verdicts are
+//! JSON documents: one a command, `"schema": 2`, base units with the unit in the key. Verdicts are
 //! a value that every machine prints byte for byte the same.
 
 use crate::answer::Answer;
@@ -9,8 +9,8 @@ use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
 use serde_json::{Map, Value, json};
 
-/// Version of the documents.
-pub const SCHEMA: u32 = 1;
+/// Version of the documents. 2 has `crash` and `reported` where 1 had `safety` and `told`.
+pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.
 pub const KINDS: [(&str, &str); 16] = [
@@ -60,8 +60,8 @@ pub fn show(run: &crate::Run<'_>) -> Value {
     if let Some(verdicts) = run.verdicts {
         document["verdicts"] = verdict_json(verdicts);
     }
-    if let Some(safety) = run.safety {
-        document["safety"] = json!(safety);
+    if let Some(crash) = run.crash {
+        document["crash"] = json!(crash);
     }
     document
 }

@@ -17,6 +17,10 @@ mod command;
 mod compared;
 mod compared_files;
 mod context;
+mod crash;
+mod crash_application;
+mod crash_csv;
+mod crash_sequences;
 mod device_model;
 mod doctor;
 mod forest;
@@ -44,10 +48,6 @@ mod ranks;
 mod raw;
 mod render;
 mod row_state;
-mod safety;
-mod safety_application;
-mod safety_csv;
-mod safety_sequences;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod section;
@@ -60,8 +60,8 @@ mod verdict;
 
 pub use advice::{Advice, AskedPhase, AskedPurpose, Kind as AdviceKind, advice, advice_text};
 pub use answer::{
-    Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Course, Mark, NotRunGroup,
-    Undecided, answer, answer_text, baselines,
+    Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Mark, NotRunGroup,
+    RunProgress, Undecided, answer, answer_text, baselines,
 };
 pub use article::{
     OwnPhase, OwnRun, article, article_bbcode, article_markdown, articles, in_shape_of,
@@ -70,6 +70,14 @@ pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
 pub use compared_files::{compared_junit, compared_markdown};
 pub use context::{Repeats, Run};
+pub use crash::{CrashHead, crash_text};
+pub use crash_application::{
+    CrashApplication, CrashApplicationHead, CrashApplicationRow, crash_application_text,
+};
+pub use crash_csv::crash_csv;
+pub use crash_sequences::{
+    BrokenRule, LitmusRow, SequenceCase, SequenceHead, SequenceRow, litmus_text, sequences_text,
+};
 pub use device_model::{
     DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
     DeviceModelLine, DeviceModelPoint, DeviceModelRow, device_model_svg, device_model_text,
@@ -95,14 +103,6 @@ pub use phases::phase_tables;
 pub use plan::{FullSize, PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
 pub use row_state::RowState;
-pub use safety::{SafetyHead, safety_text};
-pub use safety_application::{
-    SafetyApplication, SafetyApplicationHead, SafetyApplicationRow, safety_application_text,
-};
-pub use safety_csv::safety_csv;
-pub use safety_sequences::{
-    BrokenRule, LitmusRow, SequenceCase, SequenceHead, SequenceRow, litmus_text, sequences_text,
-};
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use sections::{LatexTable, latex_tables, markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};

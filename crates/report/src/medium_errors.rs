@@ -1,11 +1,11 @@
-//! Errors of the medium as a table: who was told, what was lost, and cases.
+//! Errors of the medium as a table: which calls reported them, what was lost, and cases.
 
+use crate::crash::few_runs;
 use crate::render::text;
-use crate::safety::few_runs;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
-use fsarena_study::SafetyShare;
+use fsarena_study::CrashShare;
 use serde::Serialize;
 
 /// What all rows have in common.
@@ -44,30 +44,30 @@ pub struct MediumErrorRow {
     /// Another write to these sectors, or flush, failed first than the one that was drawn.
     pub not_as_drawn: u64,
     /// An op failed, or the file system takes no writes any more.
-    pub reported: SafetyShare,
-    pub stopped: SafetyShare,
-    /// Acknowledged work is lost, and nobody was told anything.
-    pub silent: SafetyShare,
-    /// Acknowledged work is lost, whoever was told of something else.
-    pub lost: SafetyShare,
+    pub reported: CrashShare,
+    pub stopped: CrashShare,
+    /// Acknowledged work is lost, and no op reported an error.
+    pub silent: CrashShare,
+    /// Acknowledged work is lost, whatever other ops reported.
+    pub lost: CrashShare,
     /// Some file holds what nobody wrote.
-    pub damaged: SafetyShare,
+    pub damaged: CrashShare,
     /// Of the fsyncs that failed: the same call right after it returned 0.
-    pub again: SafetyShare,
-    /// What was told to be lost is not there, though a later fsync of the file returned 0.
-    pub missing_after_sync: SafetyShare,
+    pub again: CrashShare,
+    /// What was reported as lost is not there, though a later fsync of the file returned 0.
+    pub missing_after_sync: CrashShare,
     /// The running system showed what is not on the disk.
-    pub only_in_memory: SafetyShare,
-    /// The file system told the log of the kernel, and no op.
-    pub kernel_alone: SafetyShare,
-    pub mounted_as_before: SafetyShare,
+    pub only_in_memory: CrashShare,
+    /// The log of the kernel has it, and no op reported it.
+    pub kernel_alone: CrashShare,
+    pub mounted_as_before: CrashShare,
     /// Of the cases in which fsck was run.
-    pub needs_repair: SafetyShare,
+    pub needs_repair: CrashShare,
     /// What calls failed with, and how often: `fsync: EIO`.
-    pub told: Vec<(String, u64)>,
+    pub reported_calls: Vec<(String, u64)>,
     pub mount_options: String,
     /// The first ones in which something is lost or damaged, each with its seed, time and place.
-    pub told_cases: Vec<String>,
+    pub reported_cases: Vec<String>,
 }
 
 impl MediumErrorRow {
@@ -90,13 +90,13 @@ const INJECTED: &str = "In each case the work is done again from its begin, and 
 
 const READ: &str = "Reported: some op failed, or the file system takes no writes any more \
      (stopped). Silent: work of which fsync had returned 0 is lost, and no op failed: it is \
-     nowhere reported. Lost: such work is lost, whoever was told of something else; more than 0 \
-     is a broken promise of fsync. Damaged: a file holds what is neither what was there before \
+     nowhere reported. Lost: such work is lost, whatever other ops reported; more than 0 is a \
+     broken promise of fsync. Damaged: a file holds what is neither what was there before \
      the op that failed nor what it wrote. Again 0: fsyncs that failed, and the same call right \
      after it returned 0. Then missing: cases in which a later fsync of a file returned 0, and \
-     what an earlier op had been told to be lost is not there. In memory: cases in which the \
-     running system showed contents that are not on the disk. Kernel alone: the file system told \
-     the kernel's log, and no op. Mounted: as before, without a repair. Repair: its check found \
+     what an earlier op had reported as lost is not there. In memory: cases in which the \
+     running system showed contents that are not on the disk. Kernel alone: the kernel's log has \
+     it, and no op reported it. Mounted: as before, without a repair. Repair: its check found \
      damage. Where there is none, ≤ is the upper end of the interval (95 %).";
 
 /// What was injected, all rows, what was found, and how it is read.
@@ -176,12 +176,12 @@ fn table(rows: &[MediumErrorRow], width: usize, style: Style) -> String {
     text::listing(&grid, width, style)
 }
 
-fn hits(share: &SafetyShare) -> String {
+fn hits(share: &CrashShare) -> String {
     format!("{}/{}", share.hits, share.of)
 }
 
 /// `0 (≤14 %)` where there is none.
-fn none_or_hits(share: &SafetyShare) -> String {
+fn none_or_hits(share: &CrashShare) -> String {
     match share.high.filter(|_| share.hits == 0) {
         Some(high) => format!("0 (≤{:.0} %)", 100.0 * high),
         None => share.hits.to_string(),
@@ -207,22 +207,22 @@ fn notes(row: &MediumErrorRow) -> Vec<(&'static str, String)> {
         let what = format!("{who}another request failed first in {times} cases");
         out.push(("mind: ", what));
     }
-    if !row.told.is_empty() {
-        let told = row.told.iter().map(|(call, times)| format!("{call} ({times})"));
-        let told: Vec<String> = told.collect();
-        out.push(("  told: ", format!("{who}{}", told.join(", "))));
+    if !row.reported_calls.is_empty() {
+        let calls = row.reported_calls.iter().map(|(call, times)| format!("{call} ({times})"));
+        let calls: Vec<String> = calls.collect();
+        out.push(("  reported: ", format!("{who}{}", calls.join(", "))));
     }
     let lead = if row.breaks_the_contract() { "broken: " } else { "  such as " };
     if row.breaks_the_contract() {
-        let SafetyShare { hits, of, .. } = row.lost;
+        let CrashShare { hits, of, .. } = row.lost;
         let silent = row.silent.hits;
         let what = format!(
             "{who}fsync had returned 0, and the work is lost in {hits} of {of} cases; in {silent} \
-             of them no op was told of any error"
+             of them no op reported an error"
         );
         out.push((lead, what));
     }
-    out.extend(row.told_cases.iter().map(|case| ("  such as ", case.clone())));
+    out.extend(row.reported_cases.iter().map(|case| ("  such as ", case.clone())));
     out
 }
 
@@ -230,9 +230,9 @@ fn notes(row: &MediumErrorRow) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
 
-    fn share(hits: u64, of: u64) -> SafetyShare {
+    fn share(hits: u64, of: u64) -> CrashShare {
         let high = (hits == 0).then_some(0.138);
-        SafetyShare { hits, of, crash_points: hits, low: Some(0.0), high }
+        CrashShare { hits, of, crash_points: hits, low: Some(0.0), high }
     }
 
     fn row(lost: u64, silent: u64) -> MediumErrorRow {
@@ -257,9 +257,9 @@ mod tests {
             kernel_alone: share(0, 24),
             mounted_as_before: share(24, 24),
             needs_repair: share(0, 24),
-            told: vec![("fsync: EIO".to_owned(), 20)],
+            reported_calls: vec![("fsync: EIO".to_owned(), 20)],
             mount_options: "rw".to_owned(),
-            told_cases: vec!["seed 1, write at 3.000 s".to_owned()],
+            reported_cases: vec!["seed 1, write at 3.000 s".to_owned()],
         }
     }
 
@@ -278,15 +278,15 @@ mod tests {
     }
 
     #[test]
-    fn who_was_told_and_what_is_lost_is_said() {
+    fn names_the_calls_that_reported_and_what_is_lost() {
         let text = text(&[row(3, 1)]);
         for said in [
             "hdd-2007 of 1 GiB, 10 runs of 60 s (seeds 7 to 16), 8 cases each.",
             "the disk reports an I/O error for it",
             "the fault met a request in 24 of 25 cases",
-            "told: ext4, synced, data once: fsync: EIO (20)",
+            "reported: ext4, synced, data once: fsync: EIO (20)",
             "broken: ext4, synced, data once: fsync had returned 0, and the work is lost in 3 of",
-            "in 1 of them no op was told of any error",
+            "in 1 of them no op reported an error",
             "such as seed 1, write at 3.000 s",
         ] {
             assert!(text.contains(said), "{said}: {text}");

@@ -67,21 +67,21 @@ fn not_run(plan: &RunPlan) -> Vec<String> {
 
 /// The power cuts after the trials, and whose power is not cut.
 fn crash_runs(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
-    let Some(safety) = &plan.safety else { return Vec::new() };
+    let Some(crash) = &plan.crash else { return Vec::new() };
     let runs = plan.crash_slots().len();
     let mut lines = vec![format!(
         "{} after the trials: {} of {} on {}, {} s of work with {} each ({}): expected {}",
         count(runs, "crash run"),
-        count(safety.runs as usize, "run"),
-        safety.workloads.join(", "),
+        count(crash.runs as usize, "run"),
+        crash.workloads.join(", "),
         count(plan.crashed_contenders().len(), "contender"),
-        safety.seconds,
-        count(safety.points as usize, "power cut"),
-        safety.states.join(", "),
+        crash.seconds,
+        count(crash.points as usize, "power cut"),
+        crash.states.join(", "),
         ns(cost.crash_runs_s.and_then(nanos)),
     )];
-    lines.extend(safety.workload_notes.iter().map(|note| format!("mind: {note}")));
-    let not_run = safety.not_run.iter();
+    lines.extend(crash.workload_notes.iter().map(|note| format!("mind: {note}")));
+    let not_run = crash.not_run.iter();
     lines.extend(
         not_run.map(|row| format!("not run: {}: {}", label(plan, row.contender), row.reason)),
     );

@@ -5,7 +5,7 @@
 //! One function decides it from the study, and every table, chart and matrix follows.
 
 use crate::verdict::text::some_of;
-use fsarena_model::contender::{Asked, AskedBy, Contender, Measured};
+use fsarena_model::contender::{AskedBy, Contender, Measured, RequestedLevel};
 use fsarena_model::factor;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunPlan;
@@ -87,7 +87,8 @@ pub(crate) fn with_states(label: &str, states: &[RowState]) -> String {
 pub(crate) fn asked_and_not_had(plan: &RunPlan) -> Vec<String> {
     let mut groups: Vec<NotHad<'_>> = Vec::new();
     for contender in &plan.contenders {
-        let is_news = |asked: &Asked| asked.by == AskedBy::User || !contender.levels.is_in_memory();
+        let is_news =
+            |asked: &RequestedLevel| asked.by == AskedBy::User || !contender.levels.is_in_memory();
         for (key, asked) in contender.asked.iter().filter(|(_, asked)| is_news(asked)) {
             let had = had(contender, key);
             let is_alike = |one: &&mut NotHad<'_>| {
@@ -114,7 +115,7 @@ fn had(contender: &Contender, key: &str) -> String {
 /// A level that some contenders could not have.
 struct NotHad<'a> {
     key: &'a str,
-    asked: &'a Asked,
+    asked: &'a RequestedLevel,
     had: String,
     labels: Vec<String>,
 }
@@ -177,7 +178,7 @@ mod tests {
         let with = |label: &str, by: AskedBy, fs: &str| {
             let mut own = contender(label, fs, 1);
             own.levels.cache = Cache::Warm;
-            let asked = Asked { level: "cold".into(), by, why: "it is so".into() };
+            let asked = RequestedLevel { level: "cold".into(), by, why: "it is so".into() };
             own.asked = BTreeMap::from([("cache".to_owned(), asked)]);
             own
         };

@@ -13,7 +13,7 @@ use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;
-use fsarena_study::{PhasePoints, SafetyView, Study};
+use fsarena_study::{CrashRunsView, PhasePoints, Study};
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, History, Sides};
 use schemars::generate::SchemaSettings;
@@ -46,7 +46,7 @@ mod documents {
         verdicts: Option<Verdicts>,
         /// What power cuts have shown; absent where there were none.
         #[serde(skip_serializing_if = "Option::is_none")]
-        safety: Option<SafetyView>,
+        crash: Option<CrashRunsView>,
     }
 
     #[derive(JsonSchema)]

@@ -6,16 +6,16 @@ use fsarena_devices::inventory::{self, Inventory, Roots};
 use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
 use fsarena_executor::crash::check_programs;
 use fsarena_filesystems::{Availability, Backing, FileSystem, Kernel};
+use fsarena_guests::kernel::{Kernels, Named};
+use fsarena_guests::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_metrics::available_bytes;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
+use fsarena_model::crash::CrashNotRun;
 use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
-use fsarena_model::safety::SafetyNotRun;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
-use fsarena_places::kernel::{Kernels, Named};
-use fsarena_places::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_plan::Rules;
 use fsarena_process::cmd;
 use fsarena_process::program::TrustedProgram;
@@ -29,7 +29,7 @@ use std::path::Path;
 pub fn drop_unavailable(
     plan: &mut RunPlan,
     is_root: bool,
-    roots: &fsarena_metrics::Roots,
+    roots: &fsarena_metrics::KernelRoots,
     kernels: &Kernels,
 ) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
@@ -95,8 +95,8 @@ fn leave_out_unchecked(plan: &mut RunPlan) -> Vec<String> {
         let reason = format!("its check: {}", cmd::why_missing(missing));
         let tools = fsarena_filesystems::driver(fs).map(|driver| driver.tools());
         packages.extend(tools.into_iter().flatten().filter_map(|tool| tool.package));
-        if let Some(safety) = &mut plan.safety {
-            safety.not_run.push(SafetyNotRun { contender, reason });
+        if let Some(crash) = &mut plan.crash {
+            crash.not_run.push(CrashNotRun { contender, reason });
         }
     }
     packages

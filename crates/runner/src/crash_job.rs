@@ -1,20 +1,20 @@
 //! One crash run: work in a guest, power cuts, looks at what is left, and the record of it.
 
-use fsarena_disk_server::DiskOrder;
-use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
-use fsarena_places::crash_run::{
+use fsarena_crash::Findings;
+use fsarena_crash::crash_workload::CrashWorkload;
+use fsarena_crash::history::HistoryError;
+use fsarena_crash::observation::MountStep;
+use fsarena_crash::oracle::Oracle;
+use fsarena_crash::promise::Promises;
+use fsarena_crash::record::{CrashRecord, OpSummary, RECORD_SCHEMA};
+use fsarena_crash::state::Class;
+use fsarena_crash_runs::crash_run::{
     CrashGuests, CrashOrder, CrashPlace, CrashRun, CrashRunError, PointsOrder, TIMED_STATES,
     crash_run,
 };
-use fsarena_places::guest::{GuestOptions, Program};
-use fsarena_safety::Findings;
-use fsarena_safety::crash_workload::CrashWorkload;
-use fsarena_safety::history::HistoryError;
-use fsarena_safety::observation::Rung;
-use fsarena_safety::oracle::Oracle;
-use fsarena_safety::promise::Promises;
-use fsarena_safety::record::{CrashRecord, OpSummary, RECORD_SCHEMA};
-use fsarena_safety::state::Class;
+use fsarena_disk_server::DiskOrder;
+use fsarena_guests::guest::{GuestOptions, Program};
+use fsarena_model::contender::{Contender, DeviceLevel, FsLevel};
 use std::path::Path;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ pub enum CrashJobPlace<'a> {
 /// What is asked for beside power cuts at uniform times on an honest disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CrashExtras {
-    /// The power goes once more while every so manieth state is recovered; 0: never.
+    /// The power goes once more while every Nth state is recovered; 0: never.
     pub recovery_every: u32,
     /// This flush of the work, counted from 1, is reported and does nothing.
     pub lose_flush: Option<u32>,
@@ -179,7 +179,7 @@ impl CrashJob<'_> {
             end_ns: ran.work.end_ns,
             mount_options: ran.work.mount_options.clone(),
             late_share: ran.work.late_share,
-            is_repaired_first: firsts.any(|mount| mount.rung == Rung::AfterRepair),
+            is_repaired_first: firsts.any(|mount| mount.step == MountStep::AfterRepair),
             findings,
             recovered: recovered.collect(),
             disk_fault: self.disk_fault(ran),

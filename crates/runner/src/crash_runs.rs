@@ -6,13 +6,13 @@
 use crate::crash_job::{CrashExtras, CrashJob, CrashJobPlace};
 use crate::request::{CrashProgress, Progress, Request, RunError};
 use crate::spool::Spool;
+use fsarena_crash::record::{CrashOutcome, StoredCrashRun};
+use fsarena_crash::state::Class;
+use fsarena_guests::guest::Program;
+use fsarena_guests::kernel::{Cache, sha256_of};
 use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::crash::{CrashPlan, CrashSlot};
 use fsarena_model::run::{RunHeader, RunState};
-use fsarena_model::safety::{CrashSlot, SafetyPlan};
-use fsarena_places::guest::Program;
-use fsarena_places::kernel::{Cache, sha256_of};
-use fsarena_safety::record::{CrashOutcome, StoredCrashRun};
-use fsarena_safety::state::Class;
 use fsarena_store::Store;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl<'a> CrashRuns<'a> {
     /// When the program cannot be copied for the guests, or the database fails.
     pub(crate) fn all(&mut self) -> Result<RunState, RunError> {
         let plan = &self.request.header.plan;
-        let Some(safety) = &plan.safety else { return Ok(RunState::Done) };
+        let Some(crash) = &plan.crash else { return Ok(RunState::Done) };
         let stored = self.store.crash_runs(self.spool.run())?;
         self.done = stored.len();
         let known: BTreeSet<CrashSlot> = stored.iter().map(|it| it.slot).collect();
@@ -77,8 +77,8 @@ impl<'a> CrashRuns<'a> {
             if given_up.contains(&(slot.contender, slot.workload)) {
                 continue;
             }
-            self.say(safety, slot, begun);
-            let Some(stored) = self.one(safety, slot, &program) else {
+            self.say(crash, slot, begun);
+            let Some(stored) = self.one(crash, slot, &program) else {
                 return Ok(RunState::Interrupted);
             };
             if let Some(text) = self.spool.put_crash_run(self.store, &stored)? {
@@ -88,7 +88,7 @@ impl<'a> CrashRuns<'a> {
             if let CrashOutcome::Failed { error } = &stored.outcome {
                 given_up.insert((slot.contender, slot.workload));
                 let label = &plan.contenders[slot.contender].label;
-                let workload = &safety.workloads[slot.workload];
+                let workload = &crash.workloads[slot.workload];
                 self.progress.message(&format!("crash run of {workload} on {label}: {error}"));
             }
         }
@@ -96,7 +96,7 @@ impl<'a> CrashRuns<'a> {
     }
 
     /// Says which one begins, and how long those that are left will take as the others did.
-    fn say(&mut self, safety: &SafetyPlan, slot: CrashSlot, (begun, before): (Instant, usize)) {
+    fn say(&mut self, crash: &CrashPlan, slot: CrashSlot, (begun, before): (Instant, usize)) {
         let here = self.done.saturating_sub(before);
         let left = self.planned.saturating_sub(self.done);
         let left_ns = (here > 0).then(|| {
@@ -107,32 +107,22 @@ impl<'a> CrashRuns<'a> {
             number: self.done + 1,
             of: self.planned,
             contender: &self.request.header.plan.contenders[slot.contender].label,
-            workload: &safety.workloads[slot.workload],
+            workload: &crash.workloads[slot.workload],
             left_ns,
         });
     }
 
     /// One crash run; `None` where it was stopped.
-    fn one(
-        &self,
-        safety: &SafetyPlan,
-        slot: CrashSlot,
-        program: &Program,
-    ) -> Option<StoredCrashRun> {
+    fn one(&self, crash: &CrashPlan, slot: CrashSlot, program: &Program) -> Option<StoredCrashRun> {
         let started_unix_ns = self.request.clock.unix_ns();
         let begun = Instant::now();
         let stop = || self.request.interrupts.load(Ordering::SeqCst) > 0;
-        let outcome = match carry_out(
-            self.request.header,
-            safety,
-            slot,
-            (program, self.scratch_dir),
-            &stop,
-        ) {
-            Ok(record) => record,
-            Err(CrashRunFailure::Stopped) => return None,
-            Err(CrashRunFailure::Other(error)) => CrashOutcome::Failed { error },
-        };
+        let outcome =
+            match carry_out(self.request.header, crash, slot, (program, self.scratch_dir), &stop) {
+                Ok(record) => record,
+                Err(CrashRunFailure::Stopped) => return None,
+                Err(CrashRunFailure::Other(error)) => CrashOutcome::Failed { error },
+            };
         Some(StoredCrashRun {
             slot,
             started_unix_ns,
@@ -150,20 +140,20 @@ enum CrashRunFailure {
 
 fn carry_out(
     header: &RunHeader,
-    safety: &SafetyPlan,
+    crash: &CrashPlan,
     slot: CrashSlot,
     (program, scratch_dir): (&Program, &Path),
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrashOutcome, CrashRunFailure> {
     let contender = &header.plan.contenders[slot.contender];
-    let workload = &safety.workloads[slot.workload];
+    let workload = &crash.workloads[slot.workload];
     let unknown = |what: &str, name: &str| {
         CrashRunFailure::Other(format!("this fsarena knows no {what} {name:?}"))
     };
     let workload = fsarena_plan::crash_workload(workload, &header.plan.workloads)
         .ok_or_else(|| unknown("crash workload", workload))?;
     let class = |name: &String| Class::from_name(name).ok_or_else(|| unknown("crash state", name));
-    let classes: Vec<Class> = safety.states.iter().map(class).collect::<Result<_, _>>()?;
+    let classes: Vec<Class> = crash.states.iter().map(class).collect::<Result<_, _>>()?;
     let kernel;
     let place = if contender.levels.device.is_virtual() {
         kernel = kernel_of(header, contender).map_err(CrashRunFailure::Other)?;
@@ -176,8 +166,8 @@ fn carry_out(
         place,
         workload: &workload,
         seed: header.plan.crash_seed(slot.number),
-        seconds: safety.seconds,
-        points: safety.points,
+        seconds: crash.seconds,
+        points: crash.points,
         classes: &classes,
         more: CrashExtras::default(),
     };

@@ -8,7 +8,7 @@ mod holders;
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_devices::{TargetError, claim, frozen, inventory, leftovers, mountinfo, queue, sysctl};
-use fsarena_metrics::{Roots, process_start_ticks};
+use fsarena_metrics::{KernelRoots, process_start_ticks};
 use fsarena_process::cmd::{self, Conditions};
 use fsarena_process::program::TrustedProgram;
 use fsarena_store::{Store, StoreError};
@@ -83,7 +83,7 @@ fn is_alive(owner: &Owner) -> bool {
 
 /// Whether process `pid` is the one that started at `start_ticks` of boot `boot_id`.
 fn is_process(pid: u32, start_ticks: u64, boot_id: &str) -> bool {
-    let roots = Roots::default();
+    let roots = KernelRoots::default();
     fsarena_metrics::boot_id(&roots).unwrap_or_default() == boot_id
         && process_start_ticks(&roots, pid) == Some(start_ticks)
 }
@@ -99,7 +99,7 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
         .collect();
     // Devices of the kernel, their settings and its tracing are gone with their boot, and the
     // numbers of devices are given to others.
-    let boot_id = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+    let boot_id = fsarena_metrics::boot_id(&KernelRoots::default()).unwrap_or_default();
     let same_boot = orphan.owner().is_some_and(|owner| owner.boot_id == boot_id);
     let of_boot = |entry: &&Entry| {
         matches!(
@@ -342,7 +342,7 @@ mod tests {
         };
         let entry =
             Entry::Destroy { command: command.clone(), held: None, identity: Some(identity) };
-        let this_boot = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+        let this_boot = fsarena_metrics::boot_id(&KernelRoots::default()).unwrap_or_default();
         for (boot_id, word) in [("an earlier boot", "started again"), (&*this_boot, "/dev/null")] {
             died_in(dir.path(), boot_id, std::slice::from_ref(&entry));
             let recovered = recover(dir.path()).unwrap();
@@ -365,7 +365,7 @@ mod tests {
             diskseq: Some(1),
             hardware: [].into(),
         };
-        let this_boot = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+        let this_boot = fsarena_metrics::boot_id(&KernelRoots::default()).unwrap_or_default();
         died_in(dir.path(), &this_boot, &[Entry::Claimed(identity)]);
         assert!(recovered(dir.path()).removed.is_empty());
     }

@@ -305,7 +305,7 @@ impl<'a> RunResources<'a> {
             age_image_dir: request.header.place.as_ref().and_then(|it| it.age_image_dir.as_deref()),
         };
         let vetted = ours.vet_block(path, request.consents)?;
-        let boot_id = fsarena_metrics::boot_id(&fsarena_metrics::Roots::default());
+        let boot_id = fsarena_metrics::boot_id(&fsarena_metrics::KernelRoots::default());
         let boot_id = boot_id.unwrap_or_default();
         let changes = resume::device_changes(request.header, path, vetted.identity(), &boot_id);
         if !changes.is_empty() {

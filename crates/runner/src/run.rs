@@ -8,7 +8,7 @@ use crate::request::{Finished, Progress, Request, RunError};
 use crate::resources::RunResources;
 use crate::spool::Spool;
 use crate::trial_loop::TrialLoop;
-use fsarena_metrics::{Roots, boot_id, process_start_ticks};
+use fsarena_metrics::{KernelRoots, boot_id, process_start_ticks};
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store, StoreError};
 use std::time::Instant;
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// This process as the owner of a RUN.
 #[must_use]
 pub fn this_process() -> fsarena_store::Owner {
-    let roots = Roots::default();
+    let roots = KernelRoots::default();
     let pid = std::process::id();
     fsarena_store::Owner {
         pid,
@@ -59,7 +59,7 @@ pub fn run(
     };
     let mut spool = Spool::new(request.state_dir, store.path(), run, &request.header.uid);
     let how = carry_out(request, &owner, store, &mut spool, &mut resources, progress, begun);
-    let Ended { done, cut_off, how_far, has_begun } = how;
+    let RunEnd { done, cut_off, how_far, has_begun } = how;
     // Before the first trial there is nothing to keep.
     let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
     // What was taken down may have been what filled the disk.
@@ -95,7 +95,7 @@ pub fn run(
 }
 
 /// How a RUN came to its end, with nothing taken down yet.
-struct Ended {
+struct RunEnd {
     done: Result<RunState, RunError>,
     /// In words, where it was cut off.
     cut_off: Option<String>,
@@ -112,7 +112,7 @@ fn carry_out(
     resources: &mut RunResources<'_>,
     progress: &mut dyn Progress,
     begun: Instant,
-) -> Ended {
+) -> RunEnd {
     let mut trial_loop = TrialLoop::new(request, owner, store, spool, progress, begun);
     let done = match trial_loop.trials(resources) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
@@ -127,7 +127,7 @@ fn carry_out(
     // Trials that were begun beside the last one end here.
     drop(trial_loop);
     if !matches!(done, Ok(RunState::Done)) {
-        return Ended { done, cut_off, how_far, has_begun };
+        return RunEnd { done, cut_off, how_far, has_begun };
     }
     let scratch_dir = resources.scratch_dir.clone();
     let mut crash_runs = CrashRuns::new(request, store, spool, progress, &scratch_dir);
@@ -136,7 +136,7 @@ fn carry_out(
         Ok(RunState::Interrupted) => Some(format!("interrupted: {}", crash_runs.how_far())),
         _ => cut_off,
     };
-    Ended { done, cut_off, how_far, has_begun }
+    RunEnd { done, cut_off, how_far, has_begun }
 }
 
 /// Makes this process the owner of a RUN; gives how it stood.

@@ -55,13 +55,13 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Starts an executor and hands it `spec`. `lane` is its number among those that are side by
-    /// side, as guests are.
+    /// Starts an executor and hands it `spec`. `cpu_index` is its number among guests that run
+    /// at one time.
     pub(crate) fn start(
         request: &Request<'a>,
         journal: &Path,
         spec: TrialSpec,
-        lane: usize,
+        cpu_index: usize,
     ) -> Result<Self, RunError> {
         let start = |source| RunError::Start {
             program: request.program.path().display().to_string(),
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         };
         let mut command = ProgramCommand::new(request.program);
         if spec.target.is_virtual() {
-            command.args([VIRTUAL_EXECUTOR, "--lane", &lane.to_string()]);
+            command.args([VIRTUAL_EXECUTOR, "--cpu-index", &cpu_index.to_string()]);
         } else {
             command.arg(EXECUTOR);
         }

@@ -15,11 +15,11 @@ pub use take_in::{Refused, TakenIn, take_in};
 
 use crate::request::RunError;
 use form::{Head, Measured};
+use fsarena_crash::record::StoredCrashRun;
 use fsarena_devices::state_file;
 use fsarena_executor::fault;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::verdict::{InterimAnalysis, Stop};
-use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store, StoreError};
 use std::fs::File;
 use std::io;

@@ -48,7 +48,7 @@ pub(crate) struct TrialLoop<'a> {
     /// How the RUN was cut off before its plan was carried out, in words.
     pub(crate) cut_off: Option<String>,
     /// Trials of the block under way that were begun beside the present one, by their sequence and
-    /// lane: guests, which share nothing but the processors.
+    /// processor: guests, which share nothing but the processors.
     ahead: Vec<(usize, usize, Session<'a>)>,
 }
 
@@ -474,9 +474,9 @@ impl<'a> TrialLoop<'a> {
             let begun = self.store.put_session(self.run, &session);
             begun.map_err(|error| self.spool.unstored(error))?;
         }
-        let (lane, session) = self.begun(sequence, resources)?;
+        let (cpu_index, session) = self.begun(sequence, resources)?;
         if contender.levels.device.is_virtual() {
-            self.begin_beside(lane, beside, resources)?;
+            self.begin_beside(cpu_index, beside, resources)?;
         }
         let mut record = session.finish(&mut |step, phase| self.progress.step(step, phase));
         record.notices.extend(self.machine_ends.get(&sequence).map(MachineEnds::notice));
@@ -500,7 +500,7 @@ impl<'a> TrialLoop<'a> {
         Ok(record)
     }
 
-    /// The trial and its lane; it is begun now, unless it was.
+    /// the trial and its processor; it is begun now, unless it was.
     fn begun(
         &mut self,
         sequence: usize,
@@ -509,17 +509,17 @@ impl<'a> TrialLoop<'a> {
         // One that is not wanted any more is ended here.
         self.ahead.retain(|(at, ..)| *at >= sequence);
         if let Some(at) = self.ahead.iter().position(|(at, ..)| *at == sequence) {
-            let (_, lane, session) = self.ahead.swap_remove(at);
-            return Ok((lane, session));
+            let (_, cpu_index, session) = self.ahead.swap_remove(at);
+            return Ok((cpu_index, session));
         }
-        let lane = self.free_lane(None);
-        Ok((lane, self.begin(sequence, lane, resources)?))
+        let cpu_index = self.free_cpu_index(None);
+        Ok((cpu_index, self.begin(sequence, cpu_index, resources)?))
     }
 
     /// Begins others, as long as there is a processor for each.
     fn begin_beside(
         &mut self,
-        lane: usize,
+        cpu_index: usize,
         others: &[usize],
         resources: &RunResources<'_>,
     ) -> Result<(), RunError> {
@@ -529,17 +529,17 @@ impl<'a> TrialLoop<'a> {
                 break;
             }
             if self.ahead.iter().all(|(at, ..)| *at != sequence) {
-                let lane = self.free_lane(Some(lane));
-                let session = self.begin(sequence, lane, resources)?;
-                self.ahead.push((sequence, lane, session));
+                let cpu_index = self.free_cpu_index(Some(cpu_index));
+                let session = self.begin(sequence, cpu_index, resources)?;
+                self.ahead.push((sequence, cpu_index, session));
             }
         }
         Ok(())
     }
 
-    fn free_lane(&self, present: Option<usize>) -> usize {
-        let is_free = |lane: &usize| {
-            present != Some(*lane) && self.ahead.iter().all(|(_, taken, _)| taken != lane)
+    fn free_cpu_index(&self, present: Option<usize>) -> usize {
+        let is_free = |cpu_index: &usize| {
+            present != Some(*cpu_index) && self.ahead.iter().all(|(_, taken, _)| taken != cpu_index)
         };
         (0..).find(is_free).unwrap_or(0)
     }
@@ -547,7 +547,7 @@ impl<'a> TrialLoop<'a> {
     fn begin(
         &mut self,
         sequence: usize,
-        lane: usize,
+        cpu_index: usize,
         resources: &RunResources<'_>,
     ) -> Result<Session<'a>, RunError> {
         let plan = &self.request.header.plan;
@@ -555,7 +555,7 @@ impl<'a> TrialLoop<'a> {
         let find = || fsarena_plan::notices(&plan.workloads[number], plan.scale);
         let notices = self.notices.entry(number).or_insert_with(find);
         let spec = trial_spec(self.request, resources, sequence, notices);
-        Session::start(self.request, resources.journal.path(), spec, lane)
+        Session::start(self.request, resources.journal.path(), spec, cpu_index)
     }
 
     /// The piece of the RUN that begins with this trial.

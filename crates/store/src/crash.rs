@@ -2,8 +2,8 @@
 
 use crate::columns::{int, sha256};
 use crate::{RunId, Store, StoreError};
-use fsarena_model::safety::CrashSlot;
-use fsarena_safety::record::{CrashOutcome, RECORD_SCHEMA, StoredCrashRun};
+use fsarena_crash::record::{CrashOutcome, RECORD_SCHEMA, StoredCrashRun};
+use fsarena_model::crash::CrashSlot;
 use rusqlite::{OptionalExtension as _, params};
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ impl Store {
         let header = self.header(run)?;
         let slot = stored.slot;
         let not_in_plan = |detail: String| StoreError::CrashRunNotInPlan { run, detail };
-        let safety = header.plan.safety.as_ref();
-        let workload = safety.and_then(|safety| safety.workloads.get(slot.workload));
+        let crash = header.plan.crash.as_ref();
+        let workload = crash.and_then(|crash| crash.workloads.get(slot.workload));
         let is_planned = header.plan.crash_slots().contains(&slot);
         let Some(workload) = workload.filter(|_| is_planned) else {
             let detail = format!(
@@ -99,7 +99,7 @@ impl Store {
         }
         let plan = self.header(run)?.plan;
         let known: BTreeSet<CrashSlot> = plan.crash_slots().into_iter().collect();
-        let names = plan.safety.map_or_else(Vec::new, |safety| safety.workloads);
+        let names = plan.crash.map_or_else(Vec::new, |crash| crash.workloads);
         let mut all = Vec::with_capacity(rows.len());
         for (raw, sum, contender, workload, number) in rows {
             let damaged = |what: &str| StoreError::Damaged {

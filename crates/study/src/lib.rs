@@ -12,6 +12,7 @@ mod clients;
 mod contenders;
 mod course;
 mod cpu;
+mod crash;
 mod curves;
 pub mod cycles;
 mod device;
@@ -28,7 +29,6 @@ mod points;
 mod programs;
 mod ranks;
 mod rates;
-mod safety;
 mod scaling;
 mod stonewall;
 mod study;
@@ -47,6 +47,10 @@ pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountVie
 pub use ageing::{AgeRow, AgeingRatio, AgeingView};
 pub use clients::ClientView;
 pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS, median_task_clock_ns};
+pub use crash::{
+    CrashFailedRow, CrashFigures, CrashNotRunRow, CrashRow, CrashRunsView, CrashShare, RowNames,
+    crash, crash_rows,
+};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};
@@ -55,7 +59,7 @@ pub use fairness::{
     AsMade, CacheProof, DeviceFacts, Difference, Disturbance, Fact, Fairness, fairness,
 };
 pub use figures::{SpreadF, SpreadNs};
-pub use fsarena_safety::figures::Share as FigureShare;
+pub use fsarena_crash::figures::Share as FigureShare;
 pub use heat::{HeatCell, HeatRow, HeatView, heat};
 pub use ledger::{DeviceBytes, Latency};
 pub use notes::{
@@ -68,10 +72,6 @@ pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
 pub use ranks::{RanksView, SlowRank};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
-pub use safety::{
-    RowNames, SafetyFailedRow, SafetyFigures, SafetyNotRunRow, SafetyRow, SafetyShare, SafetyView,
-    safety, safety_rows,
-};
 pub use scaling::{ScalingLevel, ScalingOver, ScalingView};
 pub use stonewall::StonewallView;
 pub use study::{Study, study};

@@ -1,21 +1,21 @@
 //! Crash runs that could have been: a plan of them, and records with what was found.
 
+use fsarena_crash::observation::MountStep;
+use fsarena_crash::promise::Promise;
+pub use fsarena_crash::record::StoredCrashRun;
+use fsarena_crash::record::{CrashOutcome, CrashRecord, OpSummary, RECORD_SCHEMA};
+use fsarena_crash::state::{Class, Sampling};
+use fsarena_crash::workload::Kind;
+use fsarena_crash::{AppendTails, Findings, LossWindow, ReplacedTargets, StrayBytes, Violation};
+use fsarena_model::crash::{CrashPlan, CrashSlot};
 use fsarena_model::run::RunHeader;
-use fsarena_model::safety::{CrashSlot, SafetyPlan};
-use fsarena_safety::observation::Rung;
-use fsarena_safety::promise::Promise;
-pub use fsarena_safety::record::StoredCrashRun;
-use fsarena_safety::record::{CrashOutcome, CrashRecord, OpSummary, RECORD_SCHEMA};
-use fsarena_safety::state::{Class, Sampling};
-use fsarena_safety::workload::Kind;
-use fsarena_safety::{AppendTails, Findings, LossWindow, ReplacedTargets, StrayBytes, Violation};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Two runs of `unsynced` and `synced` with four power cuts each.
 #[must_use]
-pub fn plan() -> SafetyPlan {
-    SafetyPlan {
+pub fn plan() -> CrashPlan {
+    CrashPlan {
         workloads: vec!["unsynced".to_owned(), "synced".to_owned()],
         states: vec!["dropall".to_owned()],
         runs: 2,
@@ -106,7 +106,7 @@ fn found(at: u64, is_synced: bool, traits: Traits) -> Findings {
             ..StrayBytes::default()
         },
         is_prefix: true,
-        mounted: Some(Rung::ReadWrite),
+        mounted: Some(MountStep::ReadWrite),
         mount_ns: Some(1_000_000),
         replay_failed: false,
         needs_repair: Some(false),

@@ -181,7 +181,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             account: false,
             rate: RateStyle::Auto,
             verdict: None,
-            safety: None,
+            crash: None,
         },
         findings: Vec::new(),
         place: Some(RunPlace {

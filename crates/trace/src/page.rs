@@ -5,7 +5,7 @@
 //! event before in 27, then its bytes.
 
 use crate::format::{EventFormat, PageFormat};
-use crate::request::{Around, Request, kind_of};
+use crate::request::{Request, RequestFields, kind_of};
 
 /// `RINGBUF_TYPE_PADDING`.
 const PADDING: u32 = 29;
@@ -116,7 +116,7 @@ fn request(
     };
     let rwbs = event.rwbs.bytes(body)?;
     let start_bytes = start_sector.checked_mul(SECTOR_BYTES)?;
-    let around = Around { sector, sectors, counts_zeros: wanted.counts_zeros };
+    let around = RequestFields { sector, sectors, counts_zeros: wanted.counts_zeros };
     let (kind, is_metadata) = kind_of(rwbs, around);
     Some(Request { monotonic_ns, start_bytes, length_bytes, kind, is_metadata })
 }

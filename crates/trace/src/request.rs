@@ -49,7 +49,7 @@ pub struct Request {
 
 /// What letters mean, besides themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Around {
+pub(crate) struct RequestFields {
     /// First sector of the request, 0 where it has none.
     pub(crate) sector: u64,
     /// Sectors of the request.
@@ -63,7 +63,7 @@ pub(crate) struct Around {
 /// An `F` before the operation is `REQ_PREFLUSH`; one after it is `REQ_FUA`. Zeros made by the
 /// device have no letter: they are an `N`, as are commands that are passed through to the driver;
 /// but those have neither sector nor counter (`blk_rq_trace_sector`, `blk_account_io_start`).
-pub(crate) fn kind_of(rwbs: &[u8], around: Around) -> (Kind, bool) {
+pub(crate) fn kind_of(rwbs: &[u8], around: RequestFields) -> (Kind, bool) {
     let end = rwbs.iter().position(|byte| *byte == 0).unwrap_or(rwbs.len());
     let letters = &rwbs[..end];
     let (operation, flags) = match letters {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const AROUND: Around = Around { sector: 8, sectors: 8, counts_zeros: true };
+    const AROUND: RequestFields = RequestFields { sector: 8, sectors: 8, counts_zeros: true };
 
     #[test]
     fn letters_of_this_kernel_are_known() {
@@ -117,11 +117,11 @@ mod tests {
         ] {
             assert_eq!(of(text), expected, "{text:?}");
         }
-        let passed = Around { sector: 0, ..AROUND };
+        let passed = RequestFields { sector: 0, ..AROUND };
         assert_eq!(kind_of(b"N", passed), (Kind::Other, false));
-        let uncounted = Around { counts_zeros: false, ..AROUND };
+        let uncounted = RequestFields { counts_zeros: false, ..AROUND };
         assert_eq!(kind_of(b"NS", uncounted), (Kind::Other, false));
-        let empty = Around { sectors: 0, ..AROUND };
+        let empty = RequestFields { sectors: 0, ..AROUND };
         assert_eq!(kind_of(b"FWS", empty), (Kind::Flush, false), "a flush as a bio");
     }
 

@@ -1,7 +1,7 @@
 //! From what the judge found to views.
 
 use crate::data::PairAtLook;
-use crate::judge::{Asked, Judge, Pair};
+use crate::judge::{Judge, Pair, QuestionState};
 use crate::parallel;
 use crate::points::{Class, Point, Points};
 use crate::suite::suite;
@@ -88,7 +88,7 @@ fn first_compared(judge: &Judge<'_>) -> Option<usize> {
 fn question(
     plan: &RunPlan,
     judge: &Judge<'_>,
-    asked: &Asked<'_>,
+    asked: &QuestionState<'_>,
     (baseline, reference): (Option<usize>, Option<usize>),
 ) -> QuestionView {
     let question = asked.question;
@@ -143,7 +143,7 @@ fn watched(points: &Points, labels: &[String]) -> watchers::Watch {
 }
 
 /// The values of blocks that count.
-fn counted(judge: &Judge<'_>, asked: &Asked<'_>) -> Points {
+fn counted(judge: &Judge<'_>, asked: &QuestionState<'_>) -> Points {
     let mut points = asked.points.clone();
     points.all.retain(|point| judge.is_counted(point.block));
     points
@@ -182,7 +182,7 @@ fn ranking_in(points: &Points, contenders: usize) -> Vec<usize> {
 /// The pairs in the order of the ranking, each turned so that its better one is `a`; a baseline is
 /// always `b`.
 fn sorted<'j>(
-    asked: &'j Asked<'_>,
+    asked: &'j QuestionState<'_>,
     order: &[usize],
     baseline: Option<usize>,
 ) -> impl Iterator<Item = (Pair, &'j Pair)> {
@@ -227,7 +227,7 @@ impl PairAtLook {
 fn pair_view(
     plan: &RunPlan,
     judge: &Judge<'_>,
-    asked: &Asked<'_>,
+    asked: &QuestionState<'_>,
     points: &Points,
     (pair, stored): (Pair, &Pair),
 ) -> PairView {
@@ -289,7 +289,7 @@ fn pair_view(
 /// What it would take to decide a pair with these log ratios.
 fn outlook(
     judge: &Judge<'_>,
-    asked: &Asked<'_>,
+    asked: &QuestionState<'_>,
     look: &PairAtLook,
     sample: &paired::PairSample<'_>,
 ) -> Option<Outlook> {
@@ -324,7 +324,7 @@ fn forecast_of(judge: &Judge<'_>, outlook: Outlook, block_seconds: f64) -> Optio
     })
 }
 
-fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
+fn why(judge: &Judge<'_>, asked: &QuestionState<'_>, pair: &Pair, n: usize) -> Option<String> {
     let of = |list: &[usize]| list.iter().filter(|&&at| at == pair.a || at == pair.b).count();
     match &pair.at_look {
         Some(look) if look.verdict != Verdict::Undecided => None,
@@ -426,7 +426,7 @@ fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
 }
 
 /// Contenders of the plan that have no value.
-fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Excluded> {
+fn left(plan: &RunPlan, asked: &QuestionState<'_>, order: &[usize]) -> Vec<Excluded> {
     let why = |contender: usize| {
         let left_out = plan.not_run.iter().find(|one| {
             one.contender == contender

@@ -30,7 +30,7 @@ pub struct Judge<'p> {
     plan: &'p RunPlan,
     ask: &'p VerdictPlan,
     sequence: Option<Looks>,
-    asked: Vec<Asked<'p>>,
+    asked: Vec<QuestionState<'p>>,
     /// Block under way, from 0.
     block: u32,
     /// Of each block that has ended, whether it counts.
@@ -52,7 +52,7 @@ pub struct Judge<'p> {
 
 /// A question with what is known by now.
 #[derive(Clone, Debug)]
-pub(super) struct Asked<'p> {
+pub(super) struct QuestionState<'p> {
     pub(super) question: &'p Question,
     pub(super) points: Points,
     pub(super) pairs: Vec<Pair>,
@@ -90,7 +90,7 @@ impl<'p> Judge<'p> {
             Rule::Looks { cap } => Some(Looks::with_cap(cap)?),
             Rule::Fixed { .. } | Rule::Fit { .. } => None,
         };
-        let asked = ask.questions.iter().map(|question| Asked::new(plan, ask, question));
+        let asked = ask.questions.iter().map(|question| QuestionState::new(plan, ask, question));
         let mut judge = Self {
             plan,
             ask,
@@ -411,7 +411,8 @@ impl<'p> Judge<'p> {
     /// Of all pairs, those that wait for further looks.
     #[must_use]
     pub fn open_pairs(&self) -> usize {
-        let open = |asked: &Asked<'_>| asked.pairs.iter().filter(|pair| pair.is_open).count();
+        let open =
+            |asked: &QuestionState<'_>| asked.pairs.iter().filter(|pair| pair.is_open).count();
         self.asked.iter().map(open).sum()
     }
 
@@ -436,9 +437,10 @@ impl<'p> Judge<'p> {
         let ended = self.block;
         let counts = self.counts.clone();
         let counts = |block: u32| counts.get(block as usize).copied().unwrap_or(false);
-        let looked = parallel::map(self.asked.iter_mut().collect(), |asked: &mut Asked<'_>| {
-            asked.analyse(blocks, level, margin_log, (least, ended), &counts)
-        });
+        let looked =
+            parallel::map(self.asked.iter_mut().collect(), |asked: &mut QuestionState<'_>| {
+                asked.analyse(blocks, level, margin_log, (least, ended), &counts)
+            });
         let mut decided = Vec::new();
         for (number, pairs) in looked.into_iter().enumerate() {
             for pair in pairs {
@@ -454,7 +456,7 @@ impl<'p> Judge<'p> {
         look
     }
 
-    pub(super) fn asked(&self) -> &[Asked<'p>] {
+    pub(super) fn asked(&self) -> &[QuestionState<'p>] {
         &self.asked
     }
 
@@ -492,7 +494,7 @@ impl<'p> Judge<'p> {
     }
 }
 
-impl<'p> Asked<'p> {
+impl<'p> QuestionState<'p> {
     fn new(plan: &RunPlan, ask: &VerdictPlan, question: &'p Question) -> Self {
         let orient = |(a, b): (usize, usize)| match ask.pairs {
             Pairs::Baseline { contender } if contender == a => (b, a),

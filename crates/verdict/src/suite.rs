@@ -4,7 +4,7 @@
 //! Two intervals answer two questions: for these very workloads the spread of their blocks, for
 //! workloads like these the spread among them.
 
-use crate::judge::{Asked, Judge};
+use crate::judge::{Judge, QuestionState};
 use crate::view::{SuiteView, WorkloadShare};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::Verdict;
@@ -23,7 +23,7 @@ pub(super) fn suite(
     reference: Option<usize>,
 ) -> Option<SuiteView> {
     let of_time = judge.asked().iter().filter(|asked| asked.question.metric.is_length());
-    let mut over: BTreeMap<usize, Vec<&Asked<'_>>> = BTreeMap::new();
+    let mut over: BTreeMap<usize, Vec<&QuestionState<'_>>> = BTreeMap::new();
     for asked in of_time {
         over.entry(asked.question.workload).or_default().push(asked);
     }
@@ -60,7 +60,7 @@ pub(super) fn suite(
 /// of them. `None` where there is no such block.
 fn of_workload(
     judge: &Judge<'_>,
-    asked: &[&Asked<'_>],
+    asked: &[&QuestionState<'_>],
     contender: usize,
     reference: usize,
 ) -> Option<Vec<f64>> {

@@ -26,7 +26,7 @@ pub use target::{WatchError, WatchTarget, find};
 pub use view::Theme;
 pub use watcher::{EVERY_MAX_NS, EVERY_MIN_NS, Tick, Watcher};
 
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use std::fs;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub(crate) struct DevicePresence {
 }
 
 impl DevicePresence {
-    pub(crate) fn new(roots: &Roots, target: &WatchTarget) -> Self {
+    pub(crate) fn new(roots: &KernelRoots, target: &WatchTarget) -> Self {
         let dir = roots.sys.join("class/block").join(&target.name);
         // A tree of a test may have no class.
         let dir = if dir.exists() { dir } else { roots.sys.join("block").join(&target.name) };

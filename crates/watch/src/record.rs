@@ -126,7 +126,7 @@ fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
         account: false,
         rate: RateStyle::Auto,
         verdict: None,
-        safety: None,
+        crash: None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use fsarena_devices::mountinfo::MountEntry;
 use fsarena_doctor::{Below, Piece, Target, below};
-use fsarena_metrics::{MetricError, Roots};
+use fsarena_metrics::{KernelRoots, MetricError};
 use fsarena_model::record::Notice;
 use fsarena_model::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl WatchTarget {
 /// # Errors
 /// When there is nothing, it may not be looked at, its file system has no block device here, or the
 /// device has no medium or does not count.
-pub fn find(roots: &Roots, asked: &Path) -> Result<WatchTarget, WatchError> {
+pub fn find(roots: &KernelRoots, asked: &Path) -> Result<WatchTarget, WatchError> {
     let target = Target::from_path(asked)?;
     let found = below(roots, &target)
         .map_err(|reason| WatchError::Unseen { path: asked.to_owned(), reason })?;
@@ -116,7 +116,11 @@ pub fn find(roots: &Roots, asked: &Path) -> Result<WatchTarget, WatchError> {
     Ok(target)
 }
 
-fn target_from(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget, WatchError> {
+fn target_from(
+    roots: &KernelRoots,
+    asked: &Path,
+    found: &Below,
+) -> Result<WatchTarget, WatchError> {
     let Some((device, rest)) = found.devices.split_first() else {
         let mount = found.mount.as_ref();
         let fstype = mount.map_or("an unknown file system", |mount| &mount.fstype).to_owned();
@@ -183,7 +187,7 @@ fn without_device(mount: &MountEntry) -> String {
 
 /// btrfs may have several devices, and names one of them as its source; which belong together is in
 /// `/sys/fs/btrfs/UUID/devices` (Documentation/ABI/testing/sysfs-fs-btrfs).
-fn one_of_several(roots: &Roots, fstype: &str, device: &Piece) -> Option<Notice> {
+fn one_of_several(roots: &KernelRoots, fstype: &str, device: &Piece) -> Option<Notice> {
     if fstype != "btrfs" {
         return None;
     }
@@ -230,7 +234,7 @@ mod tests {
 
     fn found(tree: &FakeTree, mountinfo: &str) -> Result<WatchTarget, WatchError> {
         tree.put("proc/self/mountinfo", mountinfo);
-        let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+        let roots = KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         find(&roots, Path::new("/tmp"))
     }
 

@@ -9,7 +9,8 @@ use crate::journal::{Journal, Line};
 use crate::record::WatchSession;
 use crate::target::{WatchError, WatchTarget};
 use fsarena_metrics::{
-    Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns, next_deadline, process_cpu_ns,
+    KernelRoots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns, next_deadline,
+    process_cpu_ns,
 };
 use fsarena_model::sample::{Counters, SamplerCost};
 use fsarena_study::watched::{Ratio, Stretch, Watched};
@@ -66,7 +67,7 @@ impl Watcher {
     /// # Errors
     /// When a counter's file is there and cannot be read or understood.
     pub fn open(
-        roots: &Roots,
+        roots: &KernelRoots,
         target: WatchTarget,
         every_ns: u64,
         started_unix_ns: u64,
@@ -244,7 +245,7 @@ mod tests {
         let tree = FakeTree::new();
         tree.put("sys/block/sda/size", "2048\n");
         stat(&tree, 0);
-        let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+        let roots = KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         let mut watcher = Watcher::open(&roots, target(), 1_000_000, 5, None).unwrap();
         let first = watcher.tick().unwrap();
         assert!(first.ratios.iter().all(Option::is_none));
@@ -265,7 +266,7 @@ mod tests {
         let tree = FakeTree::new();
         tree.put("sys/block/sda/size", "2048\n");
         stat(&tree, 0);
-        let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+        let roots = KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         let dir = tempfile::tempdir().unwrap();
         for (run, is_full) in [("0000000000000001", false), ("0000000000000002", true)] {
             let opening = Opening::new(run, &dir.path().join("x.db"), &target(), 1_000_000, 5);

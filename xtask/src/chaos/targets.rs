@@ -3,11 +3,11 @@
 mod age_images;
 mod article;
 mod bundle;
+mod crash;
 mod kernel_build;
 mod results;
 mod run;
 mod run_target;
-mod safety;
 mod work;
 mod written;
 
@@ -29,5 +29,5 @@ pub(super) const TARGETS: &[&dyn Target] = &[
     &bundle::Bundles,
     &article::Articles,
     &kernel_build::KernelBuilds,
-    &safety::PowerCuts,
+    &crash::PowerCuts,
 ];

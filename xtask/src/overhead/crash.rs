@@ -7,22 +7,22 @@
 use super::guests::{NO_KERNEL, kernel};
 use super::options::{Options, Section, Verdict};
 use anyhow::Result;
-use fsarena_disk_server::DiskOrder;
-use fsarena_model::contender::FsLevel;
-use fsarena_model::units::Bytes;
-use fsarena_places::crash_run::{
+use fsarena_crash::crash_workload::CrashWorkload;
+use fsarena_crash::oracle::Oracle;
+use fsarena_crash::promise::Promises;
+use fsarena_crash::state::Class;
+use fsarena_crash::workload::Kind;
+use fsarena_crash_runs::crash_run::{
     CrashGuests, CrashOrder, CrashPlace, CrashRunError, PointsOrder, TIMED_STATES, crash_run,
 };
-use fsarena_places::guest::{GuestOptions, Program};
+use fsarena_disk_server::DiskOrder;
+use fsarena_guests::guest::{GuestOptions, Program};
+use fsarena_model::contender::FsLevel;
+use fsarena_model::units::Bytes;
 use fsarena_process::program::TrustedProgram;
-use fsarena_safety::crash_workload::CrashWorkload;
-use fsarena_safety::oracle::Oracle;
-use fsarena_safety::promise::Promises;
-use fsarena_safety::state::Class;
-use fsarena_safety::workload::Kind;
 use std::time::Instant;
 
-pub(super) const SECTION: Section = Section { name: "safety", judged, run };
+pub(super) const SECTION: Section = Section { name: "crash", judged, run };
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MODEL: &str = "hdd-2007";
@@ -215,7 +215,7 @@ impl<'a> Bench<'a> {
         is_checked: bool,
     ) -> Result<f64, CrashRunError> {
         let ran = crash_run(&self.order(of, 1, points, is_checked), &|| false)?;
-        Ok(ran.different() as f64 / ran.looks_took.as_secs_f64().max(1e-3))
+        Ok(ran.different() as f64 / ran.inspections_took.as_secs_f64().max(1e-3))
     }
 
     /// Power cuts after which acknowledged work was gone, of so many in each of the runs.

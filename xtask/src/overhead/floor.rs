@@ -99,5 +99,5 @@ fn allocate(image: &File) -> Result<()> {
 /// # Errors
 /// When nobody has told it what to serve.
 pub(crate) fn serve_disk() -> Result<()> {
-    fsarena_places::native::run().context("the process of a disk")
+    fsarena_crash_runs::native::run().context("the process of a disk")
 }

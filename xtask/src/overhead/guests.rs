@@ -8,9 +8,9 @@ use super::options::{MIB, Options, Section, Verdict};
 use crate::program;
 use anyhow::{Context as _, Result, bail, ensure};
 use fsarena_disk_server::{ConstantDisk, Disk};
-use fsarena_places::guest::{Guest, GuestOptions, GuestWork, Program, Record, Task};
-use fsarena_places::kernel::{Cache, Kernel};
-use fsarena_places::virtual_trial::keep_to_one_processor;
+use fsarena_guests::guest::{Guest, GuestOptions, GuestWork, Program, Record, Task};
+use fsarena_guests::kernel::{Cache, Kernel};
+use fsarena_process::processor::keep_to_one_processor;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -178,5 +178,5 @@ pub(crate) fn run_as_init() -> Result<()> {
     let none = "this program does no trials";
     let crash = &fsarena_executor::run_crash_task;
     let work = GuestWork { trial: &|_, _| Err(none.to_owned()), crash };
-    fsarena_places::guest::run_as_init(work).context("init of a guest")
+    fsarena_guests::guest::run_as_init(work).context("init of a guest")
 }

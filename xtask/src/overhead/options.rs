@@ -15,7 +15,7 @@ pub(super) const NAMES: [&str; 10] = [
     "corpus",
     "vdisk",
     "virtual",
-    "safety",
+    "crash",
     "agreement",
     "fleet",
 ];
@@ -34,7 +34,7 @@ Sections:
   vdisk     device models of virtual disks: what each request costs; reads through FUSE and a loop
             device that are answered at once (root)
   virtual   guest kernels: a boot, two virtual minutes of creations, memory (a kernel of the cache)
-  safety    crash states a second that are checked in guests, and a thousand power cuts
+  crash    crash states a second that are checked in guests, and a thousand power cuts
   agreement one modelled disk under the kernel of the machine and in a guest (root), not judged
   fleet     ranks: four against mdtest on tmpfs (--mdtest), reports merged, bytes of a rank
   cost      only where it is named: what the dry run foretells after one equal RUN, against what six
@@ -241,12 +241,12 @@ mod tests {
         assert_eq!(judged(&[]), NAMES);
         assert_eq!(
             judged(&["--pairs", "11"]),
-            ["null", "uring", "vdisk", "virtual", "safety", "agreement", "fleet"]
+            ["null", "uring", "vdisk", "virtual", "crash", "agreement", "fleet"]
         );
-        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "safety", "agreement"]);
+        assert_eq!(judged(&["--pairs", "3"]), ["null", "vdisk", "virtual", "crash", "agreement"]);
         assert_eq!(
             judged(&["--files", "2000"]),
-            ["uring", "corpus", "virtual", "safety", "agreement", "fleet"]
+            ["uring", "corpus", "virtual", "crash", "agreement", "fleet"]
         );
         let few = judged(&["--corpus-files", "2000"]);
         assert_eq!(
@@ -258,7 +258,7 @@ mod tests {
                 "uring",
                 "vdisk",
                 "virtual",
-                "safety",
+                "crash",
                 "agreement",
                 "fleet"
             ]
@@ -273,7 +273,7 @@ mod tests {
                 "corpus",
                 "vdisk",
                 "virtual",
-                "safety",
+                "crash",
                 "agreement",
                 "fleet"
             ]

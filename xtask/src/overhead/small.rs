@@ -6,7 +6,7 @@ use super::pairs::{Pace, Pairs, Side, stage};
 use super::reference::Reference;
 use super::table::{Centre, Compared, Comparison};
 use anyhow::{Context as _, Result};
-use fsarena_metrics::{Roots, Sampler, Sources, Watch};
+use fsarena_metrics::{KernelRoots, Sampler, Sources, Watch};
 use fsarena_model::work::{Dataset, Op, Phase};
 use std::time::Duration;
 
@@ -135,7 +135,7 @@ fn measure_sampler(seconds: u64) -> Result<f64> {
         network: true,
         ..Watch::default()
     };
-    let sources = Sources::open(&Roots::default(), &watch)?;
+    let sources = Sources::open(&KernelRoots::default(), &watch)?;
     let period_ns = u64::try_from(PERIOD.as_nanos()).context("the period")?;
     let sampler = Sampler::start(sources, period_ns)?;
     std::thread::sleep(Duration::from_secs(seconds));

@@ -16,11 +16,15 @@ const MAY_USE: &[(&str, &str)] = &[
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        "bounded bundle corpus devices disk-server doctor engine executor filesystems foreign hosts \
-         metrics model places plan process reference report runner safety stats store study trace \
-         vdisk verdict watch worker",
+        "bounded bundle corpus crash crash-runs devices disk-server doctor engine executor \
+         filesystems foreign guests hosts metrics model plan process reference report runner \
+         stats store study trace vdisk verdict watch worker",
     ),
     ("corpus", "bounded model"),
+    // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
+    ("crash", "model schema-stub stats vdisk"),
+    // Crash runs in guests and under this kernel; the states that are kept. It judges nothing.
+    ("crash-runs", "bounded crash devices disk-server executor guests model process vdisk"),
     // Everything that can destroy data.
     ("devices", "bounded filesystems model process vdisk"),
     // Requests in, completions out, in their time.
@@ -30,7 +34,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("engine", "model"),
     (
         "executor",
-        "bounded corpus devices engine filesystems metrics model process safety trace vdisk",
+        "bounded corpus crash devices engine filesystems metrics model process trace vdisk",
     ),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", "model process"),
@@ -39,20 +43,21 @@ const MAY_USE: &[(&str, &str)] = &[
     // For tests only: whatever reads foreign input, and what shows it.
     (
         "fuzz",
-        "bundle corpus devices disk-server doctor executor filesystems foreign hosts metrics model \
-         places plan report runner safety store study testkit trace vdisk verdict watch worker",
+        "bundle corpus crash crash-runs devices disk-server doctor executor filesystems foreign \
+         guests hosts metrics model plan report runner store study testkit trace vdisk verdict \
+         watch worker",
     ),
+    // A guest kernel: its build and its boot are programs that are started; its disks are models.
+    ("guests", "bounded devices disk-server executor model process vdisk"),
     // Names of hosts, text of a command line that others start, and who may be a rank.
     ("hosts", "bounded model process"),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", "schema-stub"),
-    // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("places", "bounded devices disk-server executor model process safety vdisk"),
     // A job file is read with the experiment: what it needs and what it may not do.
-    // The same holds for a description of a dataset. Words of `[safety]` are those of safety.
+    // The same holds for a description of a dataset. Words of `[crash]` are those of `crash`.
     // It names itself for its tests alone, with the feature that computes the JSON Schema.
-    ("plan", "corpus filesystems foreign model safety schema-stub vdisk"),
+    ("plan", "corpus crash filesystems foreign model schema-stub vdisk"),
     // Every external tool is started here.
     ("process", "bounded model"),
     // Published numbers: plain data of other people.
@@ -65,20 +70,18 @@ const MAY_USE: &[(&str, &str)] = &[
     // and start time.
     (
         "runner",
-        "bounded corpus devices disk-server executor filesystems metrics model places plan process \
-         safety store trace verdict",
+        "bounded corpus crash crash-runs devices disk-server executor filesystems guests \
+         metrics model plan process store trace verdict",
     ),
-    // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
-    ("safety", "model schema-stub stats vdisk"),
     // A derive that derives nothing.
     ("schema-stub", ""),
     ("stats", ""),
     // What a crash run left is stored as it is.
-    ("store", "model safety"),
-    // Views; it decides nothing. Of crash runs the figures of safety.
-    ("study", "filesystems model safety schema-stub stats store verdict"),
+    ("store", "crash model"),
+    // Views; it decides nothing. Of crash runs the figures of `crash`.
+    ("study", "crash filesystems model schema-stub stats store verdict"),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
-    ("testkit", "metrics model safety store"),
+    ("testkit", "crash metrics model store"),
     // Block requests of the kernel's trace; devices makes what its tests trace.
     ("trace", "devices filesystems model process"),
     // The virtual disk: a pure function of requests and times.
@@ -93,8 +96,8 @@ const MAY_USE: &[(&str, &str)] = &[
     // ratios. `chaos` reads what RUNs have stored, and has scenes as the end-to-end tests have.
     (
         "xtask",
-        "corpus devices disk-server engine executor filesystems metrics model places process safety \
-         stats store testkit trace vdisk",
+        "corpus crash crash-runs devices disk-server engine executor filesystems guests metrics \
+         model process stats store testkit trace vdisk",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! What the documents on safety promise is held by tests, named in [`TABLE`].
+//! What the documents on crash promise is held by tests, named in [`TABLE`].
 //!
 //! Each paragraph, item and row of a table has at least one row there: words of it, and the test
 //! that fails where they are not true any more, or `- ` and why there is none.
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Document, words of it, and a test (`FILE::FUNCTION`), with tabs between them.
 const TABLE: &str = "docs/promises.tsv";
-const DOCUMENTS: &[&str] = &["SECURITY.md", "docs/safety.md"];
+const DOCUMENTS: &[&str] = &["SECURITY.md", "docs/device-safety.md"];
 
 /// Every promise has a test that is there, and every row of the table a promise.
 pub fn promises(tree: &Tree) -> Vec<Finding> {
@@ -85,33 +85,35 @@ mod tests {
     use super::*;
 
     const TESTS: (&str, &str) = ("crates/a/src/a.rs", "#[test]\nfn it_holds() {}\n");
-    const TEXT: &str = "# Safety\n\nNothing is\ntouched.\n\n* One item\n  on two lines.\n* Another.\n\n\
+    const TEXT: &str = "# Devices\n\nNothing is\ntouched.\n\n* One item\n  on two lines.\n* Another.\n\n\
                         | what | who |\n|---|---|\n| a row | ours |\n\n```\ncode\n```\n";
 
     fn broken(table: &str) -> Vec<(String, usize)> {
-        let files = [TESTS, ("docs/safety.md", TEXT), ("docs/promises.tsv", table)];
+        let files = [TESTS, ("docs/device-safety.md", TEXT), ("docs/promises.tsv", table)];
         let findings = promises(&Tree::fake(&files));
         findings.into_iter().map(|one| (one.file, one.line)).collect()
     }
 
     #[test]
     fn every_paragraph_item_and_row_has_a_test() {
-        let own = |words: &str| format!("docs/safety.md\t{words}\tcrates/a/src/a.rs::it_holds\n");
+        let own =
+            |words: &str| format!("docs/device-safety.md\t{words}\tcrates/a/src/a.rs::it_holds\n");
         let all = ["Nothing is touched", "One item on two", "Another", "a row | ours"].map(own);
         assert_eq!(broken(&format!("head\n{}", all.concat())), []);
-        let some = format!("head\n{}docs/safety.md\tAnother\t- describes\n", own("Nothing is"));
-        let of = |line| ("docs/safety.md".to_owned(), line);
+        let some =
+            format!("head\n{}docs/device-safety.md\tAnother\t- describes\n", own("Nothing is"));
+        let of = |line| ("docs/device-safety.md".to_owned(), line);
         assert_eq!(broken(&some), [of(6), of(12)]);
     }
 
     #[test]
     fn a_row_names_words_and_a_test_that_are_there() {
-        let rest = "docs/safety.md\tNothing is\t- a\ndocs/safety.md\tOne item\t- a\n\
-                    docs/safety.md\tAnother\t- a\ndocs/safety.md\ta row\t- a\n";
+        let rest = "docs/device-safety.md\tNothing is\t- a\ndocs/device-safety.md\tOne item\t- a\n\
+                    docs/device-safety.md\tAnother\t- a\ndocs/device-safety.md\ta row\t- a\n";
         for row in [
-            "docs/safety.md\tSomething is\t- a",
-            "docs/safety.md\tNothing is\tcrates/a/src/a.rs::it_fell",
-            "docs/safety.md\tNothing is",
+            "docs/device-safety.md\tSomething is\t- a",
+            "docs/device-safety.md\tNothing is\tcrates/a/src/a.rs::it_fell",
+            "docs/device-safety.md\tNothing is",
         ] {
             let found = broken(&format!("head\n{rest}{row}\n"));
             assert_eq!(found, [("docs/promises.tsv".to_owned(), 6)], "{row}");

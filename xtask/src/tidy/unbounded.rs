@@ -70,7 +70,7 @@ const OF_OURS: &[(&str, &str)] = &[
     ("cli/src/commands/chart_files.rs", "a picture, made just now by a tool with a limit"),
     ("cli/src/commands/fleet/mod.rs", "the file of this program"),
     ("cli/src/commands/run/execute.rs", "the file of this program"),
-    ("places/src/guest/init.rs", "the task of a guest, which its own host has written"),
+    ("guests/src/guest/init.rs", "the task of a guest, which its own host has written"),
     ("process/src/trust.rs", "the list of users, which root writes"),
     ("reference/src/read.rs", "tables that are part of the program"),
 ];

@@ -10,7 +10,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Compare", &["compare", "history", "reference"]),
     ("Share", &["export", "article", "bundle", "import", "merge", "schema"]),
     ("Machine", &["doctor", "devices", "kernel", "programs", "selftest", "completions", "man"]),
-    ("Crash", &["safety"]),
+    ("Crash", &["crash"]),
 ];
 
 /// The command line, with that help.

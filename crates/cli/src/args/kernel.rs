@@ -1,7 +1,7 @@
 //! Arguments of `fsarena kernel`.
 
 use clap::{Args, Subcommand};
-use fsarena_places::kernel::HZ_RANGE;
+use fsarena_guests::kernel::HZ_RANGE;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]

@@ -360,7 +360,8 @@ pub enum Format {
     /// Raw values, one row for each trial and phase.
     Csv,
     /// Figures of power cuts, one row for each contender, crash workload and state.
-    SafetyCsv,
+    #[value(alias = "safety-csv")]
+    CrashCsv,
     /// Every record, as described by `fsarena schema run`; a line each.
     Json,
     /// Verdicts and tables, for a wiki or a bug report.

@@ -68,7 +68,7 @@ pub struct RunArgs {
     pub scale: Option<f64>,
     /// Crash runs of each workload of power cuts.
     ///
-    /// In place of `runs` of the section `[safety]` of the experiment; 0 for none.
+    /// In place of `runs` of the section `[crash]` of the experiment; 0 for none.
     #[arg(long, value_name = "N", help_heading = WHAT, hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub crash_runs: Option<u32>,

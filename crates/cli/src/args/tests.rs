@@ -106,6 +106,16 @@ fn the_short_help_of_run_is_one_screen_in_groups_and_the_long_one_has_all() {
 
 /// What the tests above stand on: a wrong example is found.
 #[test]
+fn the_old_word_for_power_cuts_is_understood_and_not_shown() {
+    for words in ["fsarena safety --fs ext4", "fsarena safety states", "fsarena show --csv"] {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        assert_eq!(parses(&words).is_ok(), words[1] == "safety", "{words:?}");
+    }
+    let help = Cli::command().render_long_help().to_string();
+    assert!(help.contains("  crash ") && !help.contains("  safety "), "{help}");
+}
+
+#[test]
 fn a_wrong_example_is_refused() {
     let wrong = |line: &str| commands_in(line).iter().any(|words| parses(words).is_err());
     assert!(wrong("fsarena show --rwa"));

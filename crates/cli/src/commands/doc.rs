@@ -41,7 +41,7 @@ const TOPICS: &[Topic] = &[
     topic!("virtual", "docs/virtual.md"),
     topic!("crash-safety", "docs/crash-safety.md"),
     topic!("applications", "applications/README.md"),
-    topic!("safety", "docs/safety.md"),
+    topic!("device-safety", "docs/device-safety.md"),
     topic!("virtual-devices", "docs/virtual-devices.md"),
     topic!("device-models", "devices/README.md"),
     topic!("format", "crates/plan/FORMAT.md"),
@@ -72,6 +72,8 @@ pub fn run(args: &DocArgs) -> Result<()> {
 fn find(name: &str) -> Result<&'static Topic, Usage> {
     let file = |topic: &Topic| topic.path == name || topic.path.rsplit('/').next() == Some(name);
     let wanted = name.to_lowercase();
+    // Its name before.
+    let wanted = if wanted == "safety" { "device-safety" } else { &wanted };
     let named = TOPICS.iter().find(|topic| topic.name == wanted);
     named.or_else(|| TOPICS.iter().find(|topic| file(topic))).ok_or_else(|| {
         let known: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();

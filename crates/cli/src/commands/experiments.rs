@@ -4,8 +4,8 @@ use super::plan_cost;
 use crate::args::ExperimentsArgs;
 use crate::context;
 use anyhow::Result;
-use fsarena_metrics::Roots;
-use fsarena_places::kernel::Kernels;
+use fsarena_guests::kernel::Kernels;
+use fsarena_metrics::KernelRoots;
 use fsarena_plan::cost::CostSource;
 use fsarena_plan::{CostBasis, Overrides, builtin};
 use fsarena_report::ExperimentLine;
@@ -56,7 +56,7 @@ fn line(name: &str, basis: &CostBasis) -> Result<ExperimentLine> {
     let mut plan = fsarena_plan::expand(&experiment, &Overrides::default(), &rules)?;
     let named_contenders = plan.contenders.len();
     // As root sees it: what a directory costs is no property of the experiment.
-    fsarena_runner::drop_unavailable(&mut plan, true, &Roots::default(), &kernels);
+    fsarena_runner::drop_unavailable(&mut plan, true, &KernelRoots::default(), &kernels);
     fsarena_plan::settle_rule(&mut plan);
     let cost = fsarena_plan::estimate(&plan, basis);
     let crash_runs_s = fsarena_plan::crash_runs_s(&plan, basis.guests_at_once).unwrap_or(0.0);

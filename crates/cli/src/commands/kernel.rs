@@ -8,12 +8,12 @@ use crate::args::{
 };
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
-use fsarena_model::units::Bytes;
-use fsarena_places::guest::{GuestError, Program};
-use fsarena_places::kernel::{
-    self, BuildError, BuildRequest, Cache, CheckError, Checked, Configuration, Kernel, Progress,
-    RemoveError, Source, Surroundings,
+use fsarena_guests::guest::{GuestError, Program};
+use fsarena_guests::kernel::{
+    self, BuildError, BuildRequest, Cache, CheckError, CheckedKernel, Configuration, Kernel,
+    Progress, RemoveError, Source, Surroundings,
 };
+use fsarena_model::units::Bytes;
 use fsarena_process::trust::{writer_in_tree_for_root, writers_for_root};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -309,7 +309,7 @@ fn check(args: &KernelCheckArgs) -> Result<()> {
     context::print(&describe_check(&path, &checked))
 }
 
-fn describe_check(path: &Path, checked: &Checked) -> String {
+fn describe_check(path: &Path, checked: &CheckedKernel) -> String {
     let probe = &checked.probe;
     let [first, second] = checked.boot_to_power_off_ns.map(|ns| ns as f64 / 1e9);
     let mut text = format!(

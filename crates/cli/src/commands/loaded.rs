@@ -2,6 +2,7 @@
 //! that shows one.
 
 use anyhow::Result;
+use fsarena_crash::record::StoredCrashRun;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
@@ -10,9 +11,8 @@ use fsarena_reference::Article;
 use fsarena_report::{
     EachRecord, KnownNames, NameRemoval, OwnPhase, OwnRun, Repeats, anonymous_with,
 };
-use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
-use fsarena_study::{SafetyView, Study};
+use fsarena_study::{CrashRunsView, Study};
 use fsarena_verdict::Verdicts;
 
 /// Whether serial numbers and names of host, user and home directory stay.
@@ -60,7 +60,7 @@ pub struct LoadedRun {
     /// Verdicts; none where nothing was asked.
     pub verdicts: Option<Verdicts>,
     /// What its power cuts have shown; none where there are none.
-    pub safety: Option<SafetyView>,
+    pub crash: Option<CrashRunsView>,
     /// How its experiment differs from the article, one line each.
     notes: Vec<String>,
     /// The article that its experiment repeats, and the phases of ours.
@@ -80,7 +80,7 @@ impl LoadedRun {
                 with_known_names(|names| anonymous_with(header, sessions, both, names))
             }
         };
-        let safety = fsarena_study::safety(&header.plan, &crash_runs);
+        let crash = fsarena_study::crash(&header.plan, &crash_runs);
         let state = store.run(id)?.state;
         let study = fsarena_study::study(&header, state, &sessions, &records);
         // Of these records and not of the rows: a contender that was renamed is known by both.
@@ -97,7 +97,7 @@ impl LoadedRun {
             let phases = article_phases(&article);
             (article, phases)
         });
-        Ok(Self { id, header, sessions, records, study, verdicts, safety, notes, article })
+        Ok(Self { id, header, sessions, records, study, verdicts, crash, notes, article })
     }
 
     /// As sections take it.
@@ -109,7 +109,7 @@ impl LoadedRun {
             records: &self.records,
             study: &self.study,
             verdicts: self.verdicts.as_ref(),
-            safety: self.safety.as_ref(),
+            crash: self.crash.as_ref(),
             article: self.article.as_ref().map(|(article, phases)| Repeats {
                 article,
                 phases,

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use fsarena_devices::inventory::{self, SurveyRow, Verdict};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::score::TrialScore;
 use fsarena_report::DeviceLine;
@@ -68,7 +68,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
     let subjects: Vec<Target> =
         subjects.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()))?;
     let place = if args.noise { Some(choose_target(&subjects)?) } else { None };
-    let findings = fsarena_doctor::examine(&Roots::default(), &subjects, WINDOW);
+    let findings = fsarena_doctor::examine(&KernelRoots::default(), &subjects, WINDOW);
     let (width, style) = (context::width(), context::style());
     if !args.json {
         context::print(&fsarena_report::doctor_table(&findings, args.all, width, style))?;

@@ -10,6 +10,15 @@ pub mod bundle;
 mod chart_files;
 pub mod compare;
 mod confirm;
+pub mod crash;
+pub mod crash_application;
+mod crash_contenders;
+mod crash_guest;
+mod crash_hunt;
+mod crash_keep;
+pub mod crash_medium_errors;
+pub mod crash_sequences;
+pub mod crash_states;
 pub mod dataset;
 pub mod delete;
 pub mod describe;
@@ -34,15 +43,6 @@ pub mod reference;
 mod remote;
 pub mod report;
 pub mod run;
-pub mod safety;
-pub mod safety_application;
-mod safety_contenders;
-mod safety_guest;
-mod safety_hunt;
-mod safety_keep;
-pub mod safety_medium_errors;
-pub mod safety_sequences;
-pub mod safety_states;
 pub mod schema;
 pub mod selftest;
 pub mod show;
@@ -108,7 +108,7 @@ fn executor_or_error(
 pub fn virtual_executor(
     journal: Option<&Path>,
     parent: Option<u32>,
-    lane: usize,
+    cpu_index: usize,
 ) -> Result<ExitCode> {
     outlive_signals()?;
     let _lock = journal.map(fsarena_runner::live_in).transpose()?;
@@ -116,8 +116,8 @@ pub fn virtual_executor(
         fsarena_process::child::death_signal(parent).context("death signal")?;
     }
     let input = std::io::BufReader::new(std::io::stdin());
-    fsarena_places::virtual_trial::keep_to_one_processor(lane);
-    fsarena_places::virtual_trial::run(&context::kernels()?, input, std::io::stdout())?;
+    fsarena_process::processor::keep_to_one_processor(cpu_index);
+    fsarena_guests::virtual_trial::run(&context::kernels()?, input, std::io::stdout())?;
     Ok(ExitCode::SUCCESS)
 }
 

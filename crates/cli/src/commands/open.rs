@@ -235,7 +235,7 @@ fn set_state(store: &Store, run: RunId, record: &TrialRecord) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_metrics::Roots;
+    use fsarena_metrics::KernelRoots;
     use fsarena_watch::journal::{Journal, Opening};
     use fsarena_watch::{Terms, WatchTarget};
     use std::io::Write as _;
@@ -264,7 +264,7 @@ mod tests {
             program_version: "0".to_owned(),
             arguments: Vec::new(),
             title: None,
-            host: fsarena_metrics::host(&Roots::default()),
+            host: fsarena_metrics::host(&KernelRoots::default()),
             every_ns: 10,
         };
         let header = fsarena_watch::header(&target(), &terms);

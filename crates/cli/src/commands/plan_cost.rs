@@ -4,10 +4,10 @@
 use crate::context;
 use anyhow::Result;
 use fsarena_engine::{Root, run_phase};
+use fsarena_guests::OwnedDir;
 use fsarena_model::run::RunPlan;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Phase};
-use fsarena_places::OwnedDir;
 use fsarena_plan::cost::{CostSource, OpCost};
 use fsarena_plan::{Cost, CostBasis};
 use fsarena_report::{PlanCost, PlanCostRow, PlanNeed};

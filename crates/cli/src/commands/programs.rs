@@ -7,10 +7,10 @@ use crate::args::{
 };
 use crate::context;
 use anyhow::{Result, bail};
-use fsarena_model::units::Bytes;
-use fsarena_places::program_tree::{
+use fsarena_guests::program_tree::{
     InstalledTree, Offer, Package, ProgramCache, missing_here, offer,
 };
+use fsarena_model::units::Bytes;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;

@@ -8,7 +8,7 @@ use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
 use anyhow::Result;
 use fsarena_model::visible;
-use fsarena_report::{PaperWidth, Style, csv, json, markdown, safety_csv};
+use fsarena_report::{PaperWidth, Style, crash_csv, csv, json, markdown};
 use fsarena_store::{RunId, Store};
 use std::path::{Path, PathBuf};
 
@@ -129,9 +129,9 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     }
     let text = match args.format {
         Format::Csv => return Ok(csv_of(loaded)),
-        Format::SafetyCsv => match &loaded.safety {
-            Some(view) => safety_csv(view),
-            None => refuse!("--format safety-csv: no power was cut in this RUN; see [safety]"),
+        Format::CrashCsv => match &loaded.crash {
+            Some(view) => crash_csv(view),
+            None => refuse!("--format crash-csv: no power was cut in this RUN; see [crash]"),
         },
         Format::Markdown => return Ok(markdown_of(loaded)),
         Format::Json => {

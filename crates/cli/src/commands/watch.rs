@@ -7,7 +7,7 @@ use super::{open, show};
 use crate::args::WatchArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
-use fsarena_metrics::{Roots, boot_id, monotonic_ns};
+use fsarena_metrics::{KernelRoots, boot_id, monotonic_ns};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::units::Nanos;
@@ -28,7 +28,7 @@ const SLACK_NS: u64 = 1_000_000;
 pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
     let every_ns = every(&args.every)?;
     let for_ns = args.length.as_deref().map(|text| length(text, every_ns)).transpose()?;
-    let target = fsarena_watch::find(&Roots::default(), &args.path)
+    let target = fsarena_watch::find(&KernelRoots::default(), &args.path)
         .map_err(|error| Usage(error.to_string()))?;
     // The database is opened before anything is watched: it may not be writable.
     let store = open::for_writing(db)?;
@@ -97,7 +97,7 @@ fn terms(args: &WatchArgs, every_ns: u64) -> Terms {
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args().collect(),
         title: title.map(str::to_owned),
-        host: fsarena_metrics::host(&Roots::default()),
+        host: fsarena_metrics::host(&KernelRoots::default()),
         every_ns,
     }
 }
@@ -176,7 +176,7 @@ impl StoredWatch {
         let file = journal::file_of(&state_dir, &header.uid);
         let create_run = || -> Result<RunId> {
             let run = store.create_run(&header, &fsarena_runner::this_process())?;
-            let boot_id = boot_id(&Roots::default()).unwrap_or_default();
+            let boot_id = boot_id(&KernelRoots::default()).unwrap_or_default();
             store.put_session(run, &RunSession { started_unix_ns, boot_id, first_sequence: 0 })?;
             Ok(run)
         };
@@ -186,7 +186,7 @@ impl StoredWatch {
 
     fn watcher(&mut self, target: WatchTarget, every_ns: u64) -> Result<Watcher> {
         let journal = self.journal.take();
-        let roots = Roots::default();
+        let roots = KernelRoots::default();
         Ok(Watcher::open(&roots, target, every_ns, self.started_unix_ns, journal)?)
     }
 

@@ -50,7 +50,7 @@ fn a_planted_change_is_marked_and_before_it_nothing_is() {
     let document = fixture.history(&["tool", "--json"]).good().json();
     assert_eq!(
         (document["kind"].as_str(), document["schema"].as_u64()),
-        (Some("history"), Some(1))
+        (Some("history"), Some(2))
     );
     let series = &document["history"]["questions"][0]["series"][0];
     assert_eq!(series["unit"], "run");

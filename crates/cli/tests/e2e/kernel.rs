@@ -2,7 +2,7 @@
 //! each, nothing left.
 
 use crate::support::{TestEnv, assert_nothing_left};
-use fsarena_places::kernel::{DEBIAN_SOURCES, Source};
+use fsarena_guests::kernel::{DEBIAN_SOURCES, Source};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 const SMALL: [&str; 13] = [
-    "safety",
+    "crash",
     "--on",
     "vdisk:1G:model=hdd-laptop",
     "--workload",
@@ -31,9 +31,9 @@ fn cut(env: &TestEnv, fs: &str) -> (Vec<Value>, Option<i32>) {
     let ran = env.run(&[&SMALL[..], &["--json", "--fs", fs]].concat());
     assert_nothing_left(env);
     let document = ran.json();
-    let head = &document["safety"]["head"];
+    let head = &document["crash"]["head"];
     assert!(head["memory_bytes"].is_null(), "no guest: {head}");
-    (document["safety"]["rows"].as_array().unwrap().clone(), ran.code)
+    (document["crash"]["rows"].as_array().unwrap().clone(), ran.code)
 }
 
 /// What was synced is there after each power cut, and after another one during its recovery.
@@ -82,10 +82,10 @@ fn a_file_system_without_flushes_is_found_under_this_kernel() {
     let (rows, code) = cut(&env, "ext4:nobarrier");
     assert_eq!(code, Some(7), "{rows:?}");
     assert!(hits(&rows[0], "acknowledged_lost").0 > 0, "{}", rows[0]);
-    let listed = env.run(&["safety", "states", "--json"]).good().json();
+    let listed = env.run(&["crash", "states", "--json"]).good().json();
     let state = &listed["states"][0]["state"];
     assert_eq!(state["is_native"], true, "{state}");
-    let shown = env.run(&["safety", "show", state["id"].as_str().unwrap(), "--json"]).good();
+    let shown = env.run(&["crash", "show", state["id"].as_str().unwrap(), "--json"]).good();
     let shown = &shown.json()["shown"];
     assert_eq!(shown["findings"]["violations"], state["violations"], "{shown}");
     assert_nothing_left(&env);
@@ -106,8 +106,8 @@ fn killed_in_the_middle_of_the_work_under_this_kernel() {
 #[test]
 fn what_cannot_be_cut_is_refused() {
     let env = TestEnv::new();
-    let cuts = |on: &str| env.run(&["safety", "--fs", "ext4", "--on", on]);
+    let cuts = |on: &str| env.run(&["crash", "--fs", "ext4", "--on", on]);
     cuts("loop:1G").refused(2, &["power is cut on modelled disks alone"]);
-    let args = ["safety", "--application", "maildir", "--fs", "ext4", "--on", SMALL[2]];
+    let args = ["crash", "--application", "maildir", "--fs", "ext4", "--on", SMALL[2]];
     env.run(&args).refused(2, &["applications work in guests alone"]);
 }

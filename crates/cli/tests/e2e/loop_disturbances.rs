@@ -65,7 +65,7 @@ fn never_punched_btrfs() {
 #[test]
 fn idle_memory_is_touched_before_a_phase() {
     let Some(env) = TestEnv::privileged(&["tmpfs"]) else { return };
-    if !fsarena_metrics::page_reporting_active(&fsarena_metrics::Roots::default()) {
+    if !fsarena_metrics::page_reporting_active(&fsarena_metrics::KernelRoots::default()) {
         println!("not run: this machine does not report free pages to a hypervisor");
         return;
     }

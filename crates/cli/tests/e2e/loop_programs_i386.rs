@@ -15,7 +15,7 @@ const TREE: &str = "dataset = { small = 20, size = \"20 KiB\", dirs = 2 }";
 
 /// The programs in the cache of this user, which tests do not fetch.
 fn cached() -> Option<PathBuf> {
-    let cache = fsarena_places::program_tree::ProgramCache::of_user().ok()?;
+    let cache = fsarena_guests::program_tree::ProgramCache::of_user().ok()?;
     let tree = cache.tree().filter(|tree| tree.start_loader().is_ok());
     if tree.is_none() {
         println!("not run: there are no programs of i386 here (fsarena programs add i386)");

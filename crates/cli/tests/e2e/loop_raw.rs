@@ -133,8 +133,8 @@ fn what_has_no_meaning_without_a_file_system_is_refused() {
     refused(&[&["--fs", "raw", "--age", "30%"], &work[..]].concat())
         .says(&["a device without a file system has no files to age"]);
     let on = ["--on", "virtual:320M:model=hdd-2007"];
-    let safety = ["safety", "--fs", "ext4,raw", "--workload", "big-file", "--scale", "0.1"];
-    env.run(&[&safety[..], &on].concat())
+    let crash = ["crash", "--fs", "ext4,raw", "--workload", "big-file", "--scale", "0.1"];
+    env.run(&[&crash[..], &on].concat())
         .refused(2, &["raw: without a file system nothing is promised"]);
     assert_nothing_left(&env);
 }

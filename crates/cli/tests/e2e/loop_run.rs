@@ -22,7 +22,7 @@ fn life(fs: &str) {
     let ran = env.run_once(&args).good();
     assert_nothing_left(&env);
     let document = ran.json();
-    assert_eq!((&document["kind"], &document["schema"]), (&"run".into(), &1.into()));
+    assert_eq!((&document["kind"], &document["schema"]), (&"run".into(), &2.into()));
     let records = ran.records();
     assert_eq!(records.len(), 1);
     let record = &records[0];

@@ -116,8 +116,8 @@ fn what_does_not_go_with_several_devices_is_refused_with_a_reason() {
     refused("btrfs", "zram:1G*2", &["\"zram:1G\" cannot be one of several devices"]);
     let vdisk = "vdisk:1G:model=hdd-2007+loop:1G";
     refused("btrfs", vdisk, &["cannot be one of several devices"]);
-    let safety = ["safety", "--fs", "btrfs", "--on", "loop:1G*2"];
-    env.run(&safety).refused(2, &["modelled"]);
+    let crash = ["crash", "--fs", "btrfs", "--on", "loop:1G*2"];
+    env.run(&crash).refused(2, &["modelled"]);
     assert!(!env.db().exists() && !env.state().exists(), "nothing was made");
     assert_nothing_left(&env);
 }

@@ -38,7 +38,7 @@ fn loop_alone_a_known_difference_is_found() {
 
 /// What `study --json` says of it.
 fn found(document: &Value, course: &Course) {
-    assert_eq!((&document["schema"], &document["kind"]), (&json!(1), &json!("verdicts")));
+    assert_eq!((&document["schema"], &document["kind"]), (&json!(2), &json!("verdicts")));
     assert_eq!(document["agrees_with_stored_looks"], json!(true));
     assert_eq!(document["stop"], json!({ "blocks": 4, "why": "decided" }));
     assert_eq!(document["rule"], json!({ "kind": "looks", "cap": 8 }));

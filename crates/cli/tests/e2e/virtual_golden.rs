@@ -4,7 +4,7 @@
 //! nobody thought to touch them.
 
 use crate::support::TestEnv;
-use fsarena_places::kernel::Cache;
+use fsarena_guests::kernel::Cache;
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::Path;

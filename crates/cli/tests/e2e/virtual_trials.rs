@@ -1,8 +1,8 @@
 //! Trials in guest kernels: in virtual time, the same every time, without root, and nothing left.
 
 use crate::support::{Live, Ran, TestEnv, digest_in, is_root, kill_dash_nine, phase, sh, tool};
+use fsarena_guests::kernel::Cache;
 use fsarena_model::record::{CacheState, Outcome, TimeBase, TrialPlace, TrialRecord, Window};
-use fsarena_places::kernel::Cache;
 use rustix::process::{Pid, Signal, kill_process};
 use sha2::{Digest as _, Sha256};
 use std::fs;
@@ -264,7 +264,7 @@ fn caught(guests: &Guests, kill: impl FnOnce(&Live<'_>, &[Pid])) -> Ran {
 }
 
 #[test]
-fn virtual_whoever_is_killed_nothing_is_left() {
+fn virtual_no_leftovers_after_kill() {
     let Some(guests) = Guests::new() else { return };
     let ran = caught(&guests, |_, found| found.iter().for_each(|pid| kill_dash_nine(*pid)));
     ran.good().says(&["was ended by the machine, attempt 1: it is done again"]);

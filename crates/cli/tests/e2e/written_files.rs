@@ -35,7 +35,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("commands/open.rs", "an empty database"),
     ("commands/output_file.rs", "the one way of texts, and pictures"),
     ("commands/report.rs", "report, export"),
-    ("commands/safety_states.rs", "an image of a disk"),
+    ("commands/crash_states.rs", "an image of a disk"),
 ];
 
 /// Names of the files of the program that write, below its sources.

@@ -27,7 +27,7 @@ pub(super) struct CycleOrder {
 
 /// A cycle that has ended.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedCycle {
     pub report: CycleReport,
     pub usage: WorkerUsage,
     /// Why it ended early.
@@ -51,7 +51,7 @@ pub(super) enum ThreadEvent {
     /// It waits for orders.
     Ready,
     /// The cycle of this worker has ended.
-    Ended(usize, Box<Ended>),
+    EndedCycle(usize, Box<EndedCycle>),
     /// The disturbance of this cycle has ended.
     Disturbed(u32, Box<DisturbReport>),
     Died,
@@ -240,8 +240,8 @@ impl<'a> CycleScheduler<'a> {
     fn handle(&mut self, event: ThreadEvent, on_event: &mut dyn FnMut(CycleEvent)) {
         match event {
             ThreadEvent::Ready => {}
-            ThreadEvent::Ended(index, ended) => {
-                let Ended { report, usage, error } = *ended;
+            ThreadEvent::EndedCycle(index, ended) => {
+                let EndedCycle { report, usage, error } = *ended;
                 self.running[index] = None;
                 if let Some(durable_ns) = report.durable_ns {
                     let monotonic_ns = self.schedule.start_ns.saturating_add(durable_ns);

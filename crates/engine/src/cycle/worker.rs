@@ -1,6 +1,6 @@
 //! A worker: all that one cycle at a time needs, and the loop of its thread.
 
-use super::scheduler::{CycleOrder, Ended, ThreadEvent};
+use super::scheduler::{CycleOrder, EndedCycle, ThreadEvent};
 use super::updates::{CycleUpdates, Update};
 use crate::InjectedDelay;
 use crate::backend::Backend;
@@ -42,7 +42,7 @@ impl CycleWorker {
     ) {
         while let Ok(order) = orders.recv() {
             let ended = self.cycle(&order, updates.of_cycle(order.number), env);
-            if events.send(ThreadEvent::Ended(index, Box::new(ended))).is_err() {
+            if events.send(ThreadEvent::EndedCycle(index, Box::new(ended))).is_err() {
                 return;
             }
         }
@@ -54,7 +54,7 @@ impl CycleWorker {
         order: &CycleOrder,
         updates: &[Update],
         env: CycleEnv<'_, B>,
-    ) -> Ended {
+    ) -> EndedCycle {
         self.context.contents.set_version(order.version);
         self.context.sibling.take_cycle(order.number);
         let mut worst = Worst::default();
@@ -100,7 +100,7 @@ impl CycleWorker {
         let op_index = earlier + done.tally.ops;
         let error = self.op_error(&done, op_index, || env.backend.free_bytes());
         let not_synced = |errno: Errno| sync_error(op_index, errno);
-        Ended { report, usage, error: error.or_else(|| durable_ns.err().map(not_synced)) }
+        EndedCycle { report, usage, error: error.or_else(|| durable_ns.err().map(not_synced)) }
     }
 
     /// Chooses the clock, once a cycle.

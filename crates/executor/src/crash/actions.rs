@@ -1,9 +1,9 @@
 //! The actions of a workload, each by the calls that its description says.
 
-use fsarena_safety::medium_error::record::Call;
-use fsarena_safety::op::{Action, Sync};
-use fsarena_safety::stamp::{Stamp, fill};
-use fsarena_safety::workload::{TEMPORARY_SUFFIX, identity, other_name, path};
+use fsarena_crash::medium_error::record::Call;
+use fsarena_crash::op::{Action, Sync};
+use fsarena_crash::stamp::{Stamp, fill};
+use fsarena_crash::workload::{TEMPORARY_SUFFIX, identity, other_name, path};
 use rustix::fs::{FallocateFlags, fallocate, syncfs};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
@@ -141,9 +141,9 @@ pub(super) fn carry_out(root: &Path, action: &Action, seed: u64) -> Result<(), F
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_crash::observation::Runs;
+    use fsarena_crash::stamp::Sector;
     use fsarena_metrics::monotonic_ns;
-    use fsarena_safety::observation::Runs;
-    use fsarena_safety::stamp::Sector;
 
     fn seen(path: &Path) -> Vec<Sector> {
         let mut runs = Runs::default();

@@ -7,6 +7,11 @@ use super::error::CrashError;
 use super::kernel_log::KernelLog;
 use super::mounting::{FileSystemOn, each_contents, target, with_file_system};
 use super::observed::{TakeObservation, hand_on};
+use fsarena_crash::application::{
+    Acknowledged, Application, ApplicationFault, ApplicationSeen, ApplicationWork, CheckRun,
+    Ending, found_units,
+};
+use fsarena_crash::observation::{MountAttempt, MountStep};
 use fsarena_devices::{format, mount, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
@@ -14,11 +19,6 @@ use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_process::cmd::{Captured, End, SearchPath};
 use fsarena_process::program::TrustedProgram;
 use fsarena_process::script::Script;
-use fsarena_safety::application::{
-    Acknowledged, Application, ApplicationFault, ApplicationSeen, ApplicationWork, CheckRun,
-    Ending, found_units,
-};
-use fsarena_safety::observation::{MountAttempt, Rung};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -105,7 +105,7 @@ pub(super) fn work(task: &ApplicationTask, mnt: &Path) -> Result<ApplicationWork
     let again = |errno: Errno| CrashError::io(mnt)(errno.into());
     with_file_system(&task.fs, &target, |fs| {
         fs.unmount(mnt).map_err(again)?;
-        fs.mount(Rung::ReadWrite, mnt).map_err(again)
+        fs.mount(MountStep::ReadWrite, mnt).map_err(again)
     })?;
     let lines: Vec<&str> = work.acknowledged.iter().map(|unit| unit.line.as_str()).collect();
     let check = shell.check(&task.application, &lines)?;
@@ -150,12 +150,14 @@ fn check_one(
 ) -> Result<ApplicationSeen, CrashError> {
     let mut seen = ApplicationSeen::default();
     let kernel_log = KernelLog::from_now(fs.kernel_name());
-    let rungs = fs.rungs().into_iter();
-    for rung in rungs.filter(|rung| matches!(rung, Rung::ReadWrite | Rung::AfterRepair)) {
+    let mount_steps = fs.mount_steps().into_iter();
+    for step in
+        mount_steps.filter(|step| matches!(step, MountStep::ReadWrite | MountStep::AfterRepair))
+    {
         let began_ns = monotonic_ns();
-        let errno = fs.mount(rung, mnt).err().map(Errno::raw_os_error);
+        let errno = fs.mount(step, mnt).err().map(Errno::raw_os_error);
         let duration_ns = monotonic_ns() - began_ns;
-        seen.mounts.push(MountAttempt { rung, errno, began_ns, duration_ns });
+        seen.mounts.push(MountAttempt { step, errno, began_ns, duration_ns });
         if errno.is_none() {
             seen.check = Some(shell.check(application, lines)?);
             seen.unmount_errno = fs.unmount(mnt).err().map(Errno::raw_os_error);

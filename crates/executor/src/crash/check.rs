@@ -4,9 +4,9 @@
 use super::kernel_log::KernelLog;
 use super::mounting::FileSystemOn;
 use fsarena_bounded::Bounded;
+use fsarena_crash::observation::{MountAttempt, MountStep, Observation, ObservedFile, Runs};
 use fsarena_engine::uring::WholeFileReader;
 use fsarena_metrics::monotonic_ns;
-use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
 use rustix::io::Errno;
 use std::ffi::CString;
@@ -29,7 +29,7 @@ const LINES_MOST: usize = 400;
 pub(super) fn check(
     fs: &FileSystemOn<'_>,
     mnt: &Path,
-    asked: Asked,
+    asked: CheckOptions,
     reader: &mut FileReader,
 ) -> Observation {
     check_with(fs, mnt, asked, |seen| reader.read_tree(mnt, seen))
@@ -37,7 +37,7 @@ pub(super) fn check(
 
 /// What is wanted besides the files.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct CheckOptions {
     /// All lines of the kernel and the text of the check.
     pub is_detailed: bool,
     /// The check of the file system.
@@ -48,17 +48,17 @@ pub(super) struct Asked {
 pub(super) fn check_with(
     fs: &FileSystemOn<'_>,
     mnt: &Path,
-    asked: Asked,
+    asked: CheckOptions,
     mut read: impl FnMut(&mut Observation),
 ) -> Observation {
-    let Asked { is_detailed, has_fsck } = asked;
+    let CheckOptions { is_detailed, has_fsck } = asked;
     let mut seen = Observation::default();
     let kernel_log = KernelLog::from_now(fs.kernel_name());
-    for rung in fs.rungs() {
+    for step in fs.mount_steps() {
         let began_ns = monotonic_ns();
-        let errno = fs.mount(rung, mnt).err().map(rustix::io::Errno::raw_os_error);
+        let errno = fs.mount(step, mnt).err().map(rustix::io::Errno::raw_os_error);
         let duration_ns = monotonic_ns() - began_ns;
-        seen.mounts.push(MountAttempt { rung, errno, began_ns, duration_ns });
+        seen.mounts.push(MountAttempt { step, errno, began_ns, duration_ns });
         seen.replay_failed = fs.replay_failed();
         if errno.is_some() {
             continue;
@@ -66,11 +66,11 @@ pub(super) fn check_with(
         // What a later way shows takes the place of what was read where nothing was recovered.
         (seen.files, seen.lost_and_found) = (Vec::new(), 0);
         read(&mut seen);
-        if matches!(rung, Rung::ReadWrite | Rung::AfterRepair) {
+        if matches!(step, MountStep::ReadWrite | MountStep::AfterRepair) {
             seen.is_usable = Some(use_it(mnt).is_ok());
         }
         seen.unmount_errno = fs.unmount(mnt).err().map(rustix::io::Errno::raw_os_error);
-        if rung != Rung::WithoutRecovery || seen.unmount_errno.is_some() {
+        if step != MountStep::WithoutRecovery || seen.unmount_errno.is_some() {
             break;
         }
     }

@@ -1,8 +1,8 @@
 //! Why a guest could not work until the power went, or not check what that left.
 
+use fsarena_crash::phases::PhasesError;
 use fsarena_devices::TargetError;
 use fsarena_filesystems::UnknownFs;
-use fsarena_safety::phases::PhasesError;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use super::check::{files, use_it};
 use super::error::CrashError;
 use super::kernel_log::KernelLog;
 use super::work::{CrashWork, WorkRecord, work_until_the_end};
-use fsarena_safety::medium_error::record::{
+use fsarena_crash::medium_error::record::{
     AfterWork, FailedCall, MediumErrorWork, is_of_block_layer,
 };
 use rustix::fs::{StatVfsMountFlags, statvfs, syncfs};
@@ -34,7 +34,7 @@ pub(super) fn work(work: &CrashWork, mnt: &Path) -> Result<MediumErrorWork, Cras
     };
     let WorkRecord { ops, begin_ns, end_ns, mount_options, .. } =
         work_until_the_end(work, mnt, &mut prepared, &mut take)?;
-    let after = look_at_mounted(mnt, root.as_ref(), kernel_log.as_ref());
+    let after = inspect_mounted(mnt, root.as_ref(), kernel_log.as_ref());
     Ok(MediumErrorWork { ops, failed, begin_ns, end_ns, mount_options, after })
 }
 
@@ -44,7 +44,7 @@ fn number_of(error: &io::Error) -> i32 {
 
 /// Looks at the mounted file system; `root` and log were opened before the work. What is read comes
 /// first: what is written afterwards must not change it.
-fn look_at_mounted(mnt: &Path, root: Option<&File>, log: Option<&KernelLog>) -> AfterWork {
+fn inspect_mounted(mnt: &Path, root: Option<&File>, log: Option<&KernelLog>) -> AfterWork {
     let files = files(mnt);
     let flags = statvfs(mnt).map(|stat| stat.f_flag);
     let synced = root.map_or(Ok(()), syncfs);

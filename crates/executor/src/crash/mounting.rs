@@ -1,13 +1,13 @@
 //! Ways to mount a file system after a power cut, and its fsck.
 
 use super::error::CrashError;
+use fsarena_crash::observation::{FsckResult, MountStep};
 use fsarena_devices::TargetError;
 use fsarena_filesystems::{MountPlan, driver};
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd::{self, CmdError};
-use fsarena_safety::observation::{FsckResult, Rung};
 use rustix::io::{Errno, pwrite};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
@@ -279,22 +279,22 @@ impl<'a> FileSystemOn<'a> {
     }
 
     /// The ways that are tried, in their order.
-    pub(super) fn rungs(&self) -> Vec<Rung> {
+    pub(super) fn mount_steps(&self) -> Vec<MountStep> {
         if self.recovery.is_repaired_first {
-            return vec![Rung::AfterRepair];
+            return vec![MountStep::AfterRepair];
         }
-        let mut rungs = vec![Rung::ReadWrite, Rung::ReadOnly];
-        rungs.extend(self.recovery.without.map(|_| Rung::WithoutRecovery));
-        rungs.extend(self.recovery.repair.map(|_| Rung::AfterRepair));
-        rungs
+        let mut mount_steps = vec![MountStep::ReadWrite, MountStep::ReadOnly];
+        mount_steps.extend(self.recovery.without.map(|_| MountStep::WithoutRecovery));
+        mount_steps.extend(self.recovery.repair.map(|_| MountStep::AfterRepair));
+        mount_steps
     }
 
     /// Mounts it in this way.
     ///
     /// # Errors
     /// As the kernel says.
-    pub(super) fn mount(&self, rung: Rung, mnt: &Path) -> Result<(), Errno> {
-        if rung == Rung::AfterRepair {
+    pub(super) fn mount(&self, step: MountStep, mnt: &Path) -> Result<(), Errno> {
+        if step == MountStep::AfterRepair {
             let (repaired, text) = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
             self.replay_failed.set(self.recovery.tells_of_a_failed_replay(&text));
             if !repaired.is_clean {
@@ -312,10 +312,10 @@ impl<'a> FileSystemOn<'a> {
                 None => fsconfig_set_flag(&context, option.as_str())?,
             }
         }
-        if matches!(rung, Rung::ReadOnly | Rung::WithoutRecovery) {
+        if matches!(step, MountStep::ReadOnly | MountStep::WithoutRecovery) {
             fsconfig_set_flag(&context, "ro")?;
         }
-        if let Some(option) = self.recovery.without.filter(|_| rung == Rung::WithoutRecovery) {
+        if let Some(option) = self.recovery.without.filter(|_| step == MountStep::WithoutRecovery) {
             match option.split_once('=') {
                 Some((key, value)) => fsconfig_set_string(&context, key, value)?,
                 None => fsconfig_set_flag(&context, option)?,

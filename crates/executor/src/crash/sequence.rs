@@ -1,19 +1,19 @@
 //! Sequences of file operations, each on a file system of its own on a disk of its own.
 
-use super::check::{Asked, check_with};
+use super::check::{CheckOptions, check_with};
 use super::error::CrashError;
 use super::mounting::{each_contents, target, with_file_system};
 use super::observed::{TakeObservation, hand_on};
 use super::{actions, tree};
+use fsarena_crash::observation::MountStep;
+use fsarena_crash::sequence::op::{
+    ATTRIBUTE, Allocation, Extent, FileOp, ROOT, attribute_text, bytes_of,
+};
+use fsarena_crash::sequence::tree::{OpTimes, SequenceRecord, TreeObservation};
 use fsarena_devices::{format, mapped::write_mapped, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_safety::observation::Rung;
-use fsarena_safety::sequence::op::{
-    ATTRIBUTE, Allocation, Extent, FileOp, ROOT, attribute_text, bytes_of,
-};
-use fsarena_safety::sequence::tree::{OpTimes, SequenceRecord, TreeObservation};
 use rustix::fs::{FallocateFlags, OFlags, XattrFlags, fallocate, fremovexattr, fsetxattr};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub(super) fn run_all(work: &SequenceWork, mnt: &Path) -> Result<Vec<SequenceRec
         let disk = target(number, work.size_bytes);
         with_file_system(&work.fs, &disk, |fs| {
             let mount_options = fs.options().join(",");
-            let mounted = fs.mount(Rung::ReadWrite, &place).map_err(io::Error::from);
+            let mounted = fs.mount(MountStep::ReadWrite, &place).map_err(io::Error::from);
             mounted.map_err(CrashError::io(&place))?;
             settle::syncfs(&place)?;
             actions::sleep_until(monotonic_ns() + BETWEEN_NS);
@@ -94,7 +94,7 @@ pub(super) fn check_all(
 ) -> Result<(), CrashError> {
     each_contents(&task.fs, &task.contents, task.size_bytes, |fs| {
         let mut entries = Vec::new();
-        let asked = Asked { is_detailed: false, has_fsck: true };
+        let asked = CheckOptions { is_detailed: false, has_fsck: true };
         let whole = check_with(fs, mnt, asked, |seen| entries = tree::read(mnt, seen));
         hand_on(&TreeObservation { whole, entries }, take)
     })
@@ -234,11 +234,11 @@ fn write_direct(place: &Path, extent: Extent) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_safety::observation::Observation;
-    use fsarena_safety::sequence::bounds::Bounds;
-    use fsarena_safety::sequence::judge::{Progress, judge};
-    use fsarena_safety::sequence::model::History;
-    use fsarena_safety::sequence::program::{one_line, program};
+    use fsarena_crash::observation::Observation;
+    use fsarena_crash::sequence::bounds::Bounds;
+    use fsarena_crash::sequence::judge::{Progress, judge};
+    use fsarena_crash::sequence::model::History;
+    use fsarena_crash::sequence::program::{one_line, program};
 
     /// Where nothing is lost, the model and this file system are at one: after every sequence.
     #[test]
@@ -256,8 +256,8 @@ mod tests {
             ran += 1;
             let mut seen = Observation::default();
             let entries = tree::read(dir.path(), &mut seen);
-            let mounts = vec![fsarena_safety::observation::MountAttempt {
-                rung: Rung::ReadWrite,
+            let mounts = vec![fsarena_crash::observation::MountAttempt {
+                step: MountStep::ReadWrite,
                 errno: None,
                 began_ns: 0,
                 duration_ns: 0,

@@ -2,9 +2,9 @@
 
 use super::check::{DEPTH_MOST, LOST_AND_FOUND};
 use fsarena_bounded::Bounded;
-use fsarena_safety::observation::Observation;
-use fsarena_safety::sequence::op::ATTRIBUTE;
-use fsarena_safety::sequence::tree::{NodeKind, TreeEntry, runs_of};
+use fsarena_crash::observation::Observation;
+use fsarena_crash::sequence::op::ATTRIBUTE;
+use fsarena_crash::sequence::tree::{NodeKind, TreeEntry, runs_of};
 use rustix::fs::fgetxattr;
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -116,7 +116,7 @@ fn read_file(place: &Path, entry: &mut TreeEntry) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_safety::sequence::tree::ByteRun;
+    use fsarena_crash::sequence::tree::ByteRun;
 
     #[test]
     fn names_are_found_with_what_they_are() {

@@ -3,14 +3,14 @@
 use super::actions;
 use super::error::CrashError;
 use super::mounting::target;
+use fsarena_crash::crash_workload::CrashWorkload;
+use fsarena_crash::op::Op;
+use fsarena_crash::workload::Extent;
 use fsarena_devices::{format, mount, served, settle};
 use fsarena_filesystems::driver;
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
-use fsarena_safety::crash_workload::CrashWorkload;
-use fsarena_safety::op::Op;
-use fsarena_safety::workload::Extent;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

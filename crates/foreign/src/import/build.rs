@@ -353,7 +353,7 @@ impl Measured {
                 spare_blocks: 0,
                 limits: Limits::default(),
             }),
-            safety: None,
+            crash: None,
         }
     }
 

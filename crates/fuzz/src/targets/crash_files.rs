@@ -4,24 +4,24 @@
 use super::runs::changed;
 use crate::scratch;
 use crate::target::{PLAIN, Target};
-use fsarena_places::kept_states::{KeptState, KeptStates, SharedFiles};
-use fsarena_safety::application::{
+use fsarena_crash::application::{
     Acknowledged, ApplicationSeen, ApplicationWork, CheckRun, Ending, found_units,
     judge_application,
 };
-use fsarena_safety::observation::{MountAttempt, Observation, ObservedFile, Rung, Runs};
-use fsarena_safety::op::{Action, Op, Sync, from_lines, to_lines};
-use fsarena_safety::oracle::Oracle;
-use fsarena_safety::packed::{UnpackError, pack, unpack_within};
-use fsarena_safety::promise::Promises;
-use fsarena_safety::sequence::judge::{Progress, judge};
-use fsarena_safety::sequence::litmus::Litmus;
-use fsarena_safety::sequence::model::History;
-use fsarena_safety::sequence::op::{Extent, FileOp, bytes_of};
-use fsarena_safety::sequence::tree::{NodeKind, TreeEntry, TreeObservation, runs_of};
-use fsarena_safety::stamp::{Stamp, fill};
-use fsarena_safety::state::{Class, CrashPoints, CrashState, uniform, view};
-use fsarena_safety::workload::path;
+use fsarena_crash::observation::{MountAttempt, MountStep, Observation, ObservedFile, Runs};
+use fsarena_crash::op::{Action, Op, Sync, from_lines, to_lines};
+use fsarena_crash::oracle::Oracle;
+use fsarena_crash::packed::{UnpackError, pack, unpack_within};
+use fsarena_crash::promise::Promises;
+use fsarena_crash::sequence::judge::{Progress, judge};
+use fsarena_crash::sequence::litmus::Litmus;
+use fsarena_crash::sequence::model::History;
+use fsarena_crash::sequence::op::{Extent, FileOp, bytes_of};
+use fsarena_crash::sequence::tree::{NodeKind, TreeEntry, TreeObservation, runs_of};
+use fsarena_crash::stamp::{Stamp, fill};
+use fsarena_crash::state::{Class, CrashPoints, CrashState, uniform, view};
+use fsarena_crash::workload::path;
+use fsarena_crash_runs::kept_states::{KeptState, KeptStates, SharedFiles};
 use fsarena_vdisk::{Completion, Discarded, Outcome, Request, Store, WriteLog};
 use std::fs;
 use std::io::Read as _;
@@ -259,7 +259,7 @@ fn ops() -> Vec<Op> {
 
 fn seen() -> Observation {
     let mounts =
-        vec![MountAttempt { rung: Rung::ReadWrite, errno: None, began_ns: 1, duration_ns: 9 }];
+        vec![MountAttempt { step: MountStep::ReadWrite, errno: None, began_ns: 1, duration_ns: 9 }];
     let mut contents = Runs::default();
     let mut data = vec![0; 8192];
     fill(&mut data, Stamp { seed: SEED, file: 1, version: 1 }, 0);

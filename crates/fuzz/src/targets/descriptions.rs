@@ -2,11 +2,11 @@
 
 use crate::target::{PLAIN, Target};
 use fsarena_corpus::Description;
+use fsarena_crash::application::Application;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_model::header_rules;
 use fsarena_model::run::RunPlan;
 use fsarena_plan::{Experiment, Overrides, Rules, expand, notes_of, parse, to_toml};
-use fsarena_safety::application::Application;
 use fsarena_vdisk::{DeviceOptions, Request, Sheet, VirtualDevice};
 use std::fs;
 use std::path::Path;

@@ -2,15 +2,15 @@
 
 use crate::scratch;
 use crate::target::{PLAIN, Target, choice, chosen, texts};
+use fsarena_crash::medium_error::record::MediumErrorWork;
+use fsarena_crash::sequence::tree::SequenceRecord;
 use fsarena_disk_server::{ConstantDisk, DiskOrder, serve};
 use fsarena_executor::crash::{CrashTask, WorkRecord};
-use fsarena_places::guest::{Record, Task};
-use fsarena_places::kernel::{Configuration, Identity};
-use fsarena_places::parsers::{
+use fsarena_guests::guest::{Record, Task};
+use fsarena_guests::kernel::{Configuration, Identity};
+use fsarena_guests::parsers::{
     FUSE_TRANSFER_MAX_BYTES, fuse_request, guest_panic, interpreter, mapped_libraries, version_in,
 };
-use fsarena_safety::medium_error::record::MediumErrorWork;
-use fsarena_safety::sequence::tree::SequenceRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};

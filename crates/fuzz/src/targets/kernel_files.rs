@@ -3,7 +3,7 @@
 use crate::target::{PLAIN, Target, choice, chosen, texts};
 use fsarena_devices::mountinfo;
 use fsarena_executor::crash::kernel_lines;
-use fsarena_metrics::{Roots, Sources, Watch, block_stat, load_and_pressure, nfs_counters};
+use fsarena_metrics::{KernelRoots, Sources, Watch, block_stat, load_and_pressure, nfs_counters};
 use fsarena_testkit::FakeTree;
 use fsarena_testkit::kernels::{DEVICE, PID};
 use fsarena_trace::requests_in;
@@ -101,14 +101,14 @@ thread_local! {
 }
 
 /// A kernel in which one file has this text; it is as it was afterwards.
-fn with_file(file: &str, text: &str, read: impl FnOnce(&Roots)) {
+fn with_file(file: &str, text: &str, read: impl FnOnce(&KernelRoots)) {
     TREE.with(|tree| {
         let swaps = "Filename\tType\tSize\tUsed\tPriority\n/swap\\040file file 1048572 0 -2\n";
         let tree = tree.get_or_init(|| FakeTree::modern().with("proc/swaps", swaps));
         let path = tree.path(file);
         let before = fs::read(&path).ok();
         tree.put(file, text);
-        read(&Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() });
+        read(&KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() });
         match before {
             Some(before) => tree.put(file, before),
             None => fs::remove_file(&path).expect("it was just written"),

@@ -3,7 +3,7 @@
 use crate::target::{PLAIN, Target, choice, chosen};
 use fsarena_devices::inventory::{blkid_names, wipefs_names};
 use fsarena_filesystems::outputs::{FEATURES, LAYOUTS, count_groups};
-use fsarena_places::parsers::{failed_build, rejected_patch};
+use fsarena_guests::parsers::{failed_build, rejected_patch};
 
 pub(super) const DEVICE_PROGRAMS: Target = Target {
     name: "device-programs",

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 use fsarena_metrics::{
-    CacheDrops, Roots, Snapshot, Sources, Watch, block_stat, boot_id, catalog, delta, host,
+    CacheDrops, KernelRoots, Snapshot, Sources, Watch, block_stat, boot_id, catalog, delta, host,
     load_and_pressure, page_reporting_active, process_start_ticks,
 };
 use fsarena_testkit::FakeTree;
 use fsarena_testkit::kernels::{BOOT_ID, DEVICE, PID, START_TICKS};
 
-fn roots(tree: &FakeTree) -> Roots {
-    Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }
+fn roots(tree: &FakeTree) -> KernelRoots {
+    KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }
 }
 
 fn watch(tree: &FakeTree, cgroup: &str) -> Watch {

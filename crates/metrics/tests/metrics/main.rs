@@ -5,7 +5,7 @@
 mod kernels;
 
 use fsarena_metrics::{
-    Roots, Sampler, Snapshot, Sources, Watch, host, monotonic_ns, process_start_ticks, series,
+    KernelRoots, Sampler, Snapshot, Sources, Watch, host, monotonic_ns, process_start_ticks, series,
 };
 use fsarena_testkit::FakeTree;
 use std::sync::mpsc;
@@ -19,19 +19,19 @@ fn own() -> Watch {
 
 #[test]
 fn this_kernel_is_understood() {
-    let mut sources = Sources::open(&Roots::default(), &own()).unwrap();
+    let mut sources = Sources::open(&KernelRoots::default(), &own()).unwrap();
     let now = sources.read().unwrap();
     for name in ["cpu.user_ns", "vm.faults", "mem.free_bytes", "worker.user_ns", "sched.forks"] {
         assert!(now.get(name).is_some(), "{name} is missing on this kernel");
     }
-    let host = host(&Roots::default());
+    let host = host(&KernelRoots::default());
     assert!(host.cpus > 0 && host.memory_bytes > 0 && !host.kernel_release.is_empty());
-    assert!(process_start_ticks(&Roots::default(), std::process::id()).is_some());
+    assert!(process_start_ticks(&KernelRoots::default(), std::process::id()).is_some());
 }
 
 #[test]
 fn stopping_does_not_wait_for_the_period() {
-    let sources = Sources::open(&Roots::default(), &own()).unwrap();
+    let sources = Sources::open(&KernelRoots::default(), &own()).unwrap();
     let sampler = Sampler::start(sources, 3600 * 1000 * MS_NS).unwrap();
     let begun = Instant::now();
     let (samples, cost) = sampler.stop().unwrap();
@@ -45,7 +45,7 @@ fn stopping_does_not_wait_for_the_period() {
 #[test]
 fn the_first_sample_is_taken_when_sampling_has_started() {
     for _ in 0..20 {
-        let sources = Sources::open(&Roots::default(), &own()).unwrap();
+        let sources = Sources::open(&KernelRoots::default(), &own()).unwrap();
         let sampler = Sampler::start(sources, 3600 * 1000 * MS_NS).unwrap();
         let started_ns = monotonic_ns();
         let (samples, _) = sampler.stop().unwrap();
@@ -56,7 +56,7 @@ fn the_first_sample_is_taken_when_sampling_has_started() {
 
 #[test]
 fn samples_make_a_series() {
-    let sources = Sources::open(&Roots::default(), &own()).unwrap();
+    let sources = Sources::open(&KernelRoots::default(), &own()).unwrap();
     let sampler = Sampler::start(sources, 5 * MS_NS).unwrap();
     std::thread::sleep(Duration::from_millis(60));
     let (samples, cost) = sampler.stop().unwrap();
@@ -86,7 +86,7 @@ fn a_worker_that_ends_becomes_missing() {
         let _ = wait.recv();
     });
     let watch = Watch { worker_pid: Some(hear.recv().unwrap()), ..Watch::default() };
-    let mut sources = Sources::open(&Roots::default(), &watch).unwrap();
+    let mut sources = Sources::open(&KernelRoots::default(), &watch).unwrap();
     assert!(sources.read().unwrap().get("worker.user_ns").is_some());
     drop(end);
     thread.join().unwrap();
@@ -102,7 +102,7 @@ fn a_worker_that_ends_becomes_missing() {
 #[test]
 fn an_error_ends_sampling_and_is_told() {
     let tree = FakeTree::modern();
-    let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+    let roots = KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
     let sources = Sources::open(&roots, &Watch::default()).unwrap();
     tree.put("proc/stat", "cpu 1 2 3 broken\n");
     let (samples, cost) = Sampler::start(sources, 5 * MS_NS).unwrap().stop().unwrap();
@@ -113,7 +113,7 @@ fn an_error_ends_sampling_and_is_told() {
 #[test]
 fn snapshots_of_another_length_are_filled_up() {
     let tree = FakeTree::modern();
-    let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+    let roots = KernelRoots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
     let mut sources = Sources::open(&roots, &Watch::default()).unwrap();
     let mut short = Snapshot { monotonic_ns: 0, values: Vec::new() };
     sources.read_into(&mut short).unwrap();

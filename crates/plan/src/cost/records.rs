@@ -18,7 +18,7 @@ const LATEST: usize = 12;
 const WORK_STEPS: [&str; 5] = ["measure", "prepare", "stage", "hook", "verify"];
 
 /// Expected length of a trial, and what says so.
-pub(super) struct Found {
+pub(super) struct ExpectedLength {
     pub(super) ns: f64,
     pub(super) source: CostSource,
     pub(super) words: String,
@@ -34,12 +34,12 @@ pub(super) struct TrialSought<'a> {
 
 impl TrialSought<'_> {
     /// From the same work, with these options or others, or at another scale.
-    pub(super) fn own(self, past: &[PastWork]) -> Option<Found> {
+    pub(super) fn own(self, past: &[PastWork]) -> Option<ExpectedLength> {
         self.equal_levels(past).or_else(|| self.other_options(past)).or_else(|| self.scaled(past))
     }
 
     /// From the same work on another file system, or another kind of device.
-    pub(super) fn other(self, past: &[PastWork]) -> Option<Found> {
+    pub(super) fn other(self, past: &[PastWork]) -> Option<ExpectedLength> {
         let near = |is_near: &dyn Fn(&PastWork) -> bool, words: &str| {
             let found: Vec<&PastWork> =
                 past.iter().filter(|old| self.is_same_work(old) && is_near(old)).collect();
@@ -68,7 +68,7 @@ impl TrialSought<'_> {
         (&own.fs.name, own.device.kind()) == (&other.fs.name, other.device.kind())
     }
 
-    fn equal_levels(self, past: &[PastWork]) -> Option<Found> {
+    fn equal_levels(self, past: &[PastWork]) -> Option<ExpectedLength> {
         let is_equal = |old: &&PastWork| old.levels == *self.levels && self.is_same_work(old);
         let found: Vec<&PastWork> = past.iter().filter(is_equal).collect();
         let trials = found.iter().map(|old| old.trials.len()).sum::<usize>().min(LATEST);
@@ -83,7 +83,7 @@ impl TrialSought<'_> {
         )
     }
 
-    fn other_options(self, past: &[PastWork]) -> Option<Found> {
+    fn other_options(self, past: &[PastWork]) -> Option<ExpectedLength> {
         let fits = |old: &&PastWork| {
             let alike = (old.levels.cache, &old.levels.factors, old.levels.handicap_ns);
             let own = (self.levels.cache, &self.levels.factors, self.levels.handicap_ns);
@@ -98,7 +98,7 @@ impl TrialSought<'_> {
         )
     }
 
-    fn scaled(self, past: &[PastWork]) -> Option<Found> {
+    fn scaled(self, past: &[PastWork]) -> Option<ExpectedLength> {
         let fits = |old: &&PastWork| {
             let is_alike = unsized_work(&old.workload) == unsized_work(self.workload);
             self.is_own(old) && old.verify == self.verify && is_alike && amount(&old.workload) > 0.0
@@ -147,10 +147,10 @@ fn found_in(
     ns: impl Fn(&PastTrial) -> f64,
     source: CostSource,
     words: impl Fn() -> String,
-) -> Option<Found> {
+) -> Option<ExpectedLength> {
     let trials = found.iter().flat_map(|old| &old.trials).take(LATEST);
     let values: Vec<f64> = trials.map(ns).collect();
-    Some(Found { ns: middle(values)?, source, words: words() })
+    Some(ExpectedLength { ns: middle(values)?, source, words: words() })
 }
 
 /// The mean without the shortest and the longest: of a sum of trials, the mean is what is

@@ -5,6 +5,7 @@
 
 mod ages;
 mod cost;
+mod crash;
 mod cycles;
 mod errors;
 mod format;
@@ -17,7 +18,6 @@ mod programs_errors;
 mod programs_trial;
 mod ranks;
 mod rules;
-mod safety;
 mod schedule;
 mod schema;
 mod several_devices;

@@ -1,8 +1,8 @@
 //! From the verdicts of a RUN to the advice for purposes, and how a terminal shows it.
 
-use super::decide::{Cell, Decision, Matrix, PhaseCells, Standing};
-use super::safety::{of_purpose, of_run};
-use super::sentences::{Around, sentence};
+use super::crash::{of_purpose, of_run};
+use super::decide::{Cell, Decision, Matrix, PairStanding, PhaseCells};
+use super::sentences::{AdviceContext, sentence};
 use super::{Advice, AskedPurpose, Kind};
 use crate::answer::sentences::more_of;
 use crate::answer::{Answer, answer};
@@ -37,7 +37,7 @@ fn advice_for(run: &Run<'_>, whole: &Answer, purpose: &AskedPurpose) -> Advice {
         best,
         sentence: format!("{}: {sentence}.", purpose.name),
         decided_by: decided_by(purpose),
-        safety: of_purpose(run, purpose),
+        crash: of_purpose(run, purpose),
     };
     let Some(questions) = questions else {
         let what = "not asked: the RUN does not compare all phases that decide it";
@@ -68,7 +68,7 @@ fn advice_for(run: &Run<'_>, whole: &Answer, purpose: &AskedPurpose) -> Advice {
     };
     let margin = run.verdicts.map(|verdicts| margin(verdicts.margin)).unwrap_or_default();
     let more = |least: u64, most: u64| more_of(whole, least, most);
-    let around = Around { margin: &margin, more: &more };
+    let around = AdviceContext { margin: &margin, more: &more };
     told(kind, best, format!("{}{missing}", sentence(&matrix, &decision, &around)))
 }
 
@@ -121,18 +121,18 @@ fn matrix(questions: &[&QuestionView], contenders: &[usize], labels: Vec<String>
 }
 
 fn cell(question: &QuestionView, a: usize, b: usize) -> Cell {
-    let none = Cell { standing: Standing::NotCompared, ratio: None, more_blocks: None };
+    let none = Cell { standing: PairStanding::NotCompared, ratio: None, more_blocks: None };
     if a == b {
-        return Cell { standing: Standing::Same, ratio: Some(1.0), ..none };
+        return Cell { standing: PairStanding::Same, ratio: Some(1.0), ..none };
     }
     let Some(pair) = between(question, a, b) else { return none };
     Cell {
         standing: match pair.verdict {
-            Verdict::Same => Standing::Same,
-            Verdict::Undecided => Standing::Unknown,
-            _ if pair.machine_effect.is_some() => Standing::Machine,
-            Verdict::Faster => Standing::Faster,
-            Verdict::Slower => Standing::Slower,
+            Verdict::Same => PairStanding::Same,
+            Verdict::Undecided => PairStanding::Unknown,
+            _ if pair.machine_effect.is_some() => PairStanding::Machine,
+            Verdict::Faster => PairStanding::Faster,
+            Verdict::Slower => PairStanding::Slower,
         },
         ratio: pair.ratio,
         more_blocks: pair.forecast.map(|one| (one.more_blocks, one.most_more_blocks)),
@@ -140,15 +140,15 @@ fn cell(question: &QuestionView, a: usize, b: usize) -> Cell {
 }
 
 /// The advice as a terminal shows it: a sentence a purpose, what decided it and what is known of
-/// safety below, and how long it holds.
+/// crash below, and how long it holds.
 #[must_use]
 pub fn advice_text(run: &Run<'_>, advice: &[Advice], width: usize) -> String {
     let mut out = String::new();
     for one in advice {
         out.push_str(&wrap("", &one.sentence, width));
         out.push_str(&wrap("    decided by: ", &one.decided_by, width));
-        if !one.safety.is_empty() {
-            out.push_str(&wrap("    safety: ", &one.safety, width));
+        if !one.crash.is_empty() {
+            out.push_str(&wrap("    crash safety: ", &one.crash, width));
         }
         out.push('\n');
     }

@@ -4,7 +4,7 @@
 
 /// What is said of one contender against another in a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Standing {
+pub(super) enum PairStanding {
     Faster,
     Slower,
     Same,
@@ -19,7 +19,7 @@ pub(super) enum Standing {
 /// One contender against another in a phase.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Cell {
-    pub standing: Standing,
+    pub standing: PairStanding,
     /// Value ÷ the other's.
     pub ratio: Option<f64>,
     /// Blocks that deciding would still take, at least and at most; absent where none are known.
@@ -64,27 +64,29 @@ impl Matrix {
         self.phases.iter().map(move |phase| (phase, phase.cells[a][b]))
     }
 
-    fn is_always(&self, a: usize, b: usize, standing: &[Standing]) -> bool {
+    fn is_always(&self, a: usize, b: usize, standing: &[PairStanding]) -> bool {
         self.between(a, b).all(|(_, cell)| standing.contains(&cell.standing))
     }
 
     fn is_slower_somewhere(&self, one: usize) -> bool {
         let mut others = self.others(one);
-        others.any(|b| self.between(one, b).any(|(_, cell)| cell.standing == Standing::Slower))
+        others.any(|b| self.between(one, b).any(|(_, cell)| cell.standing == PairStanding::Slower))
     }
 
     /// What the verdicts say together.
     pub(super) fn decide(&self) -> Decision {
         let all = || 0..self.labels.len();
         let is_shown = |&one: &usize| {
-            self.others(one).all(|b| self.is_always(one, b, &[Standing::Faster, Standing::Same]))
+            self.others(one)
+                .all(|b| self.is_always(one, b, &[PairStanding::Faster, PairStanding::Same]))
         };
         let shown: Vec<usize> = all().filter(is_shown).collect();
         if let Some(&first) = shown.first() {
             if shown.len() == self.labels.len() {
                 return Decision::Same;
             }
-            let same = self.others(first).filter(|&b| self.is_always(first, b, &[Standing::Same]));
+            let same =
+                self.others(first).filter(|&b| self.is_always(first, b, &[PairStanding::Same]));
             return Decision::Sure(std::iter::once(first).chain(same).collect());
         }
         let open: Vec<usize> = all().filter(|&one| !self.is_slower_somewhere(one)).collect();

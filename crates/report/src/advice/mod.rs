@@ -1,10 +1,10 @@
 //! The advice for a purpose, one sentence each: who is the fastest at what decides it. It says what
-//! the verdicts of the RUN say (`decide`) in words (`sentences`), with what the RUN knows of safety
-//! beside it (`safety`). Nothing is weighed: phases that disagree are told so.
+//! the verdicts of the RUN say (`decide`) in words (`sentences`), with what the RUN knows of crash
+//! safety beside it (`crash`). Nothing is weighed: phases that disagree are named.
 
 mod build;
+mod crash;
 mod decide;
-mod safety;
 mod sentences;
 
 use serde::Serialize;
@@ -47,8 +47,8 @@ pub struct Advice {
     pub sentence: String,
     /// What it is decided by, in words.
     pub decided_by: String,
-    /// What is known of safety, in words.
-    pub safety: String,
+    /// What is known of crash safety, in words.
+    pub crash: String,
 }
 
 /// The kinds of answers.

@@ -1,11 +1,11 @@
 //! The answer for a purpose in words: one sentence, with figures that are those of phases.
 
-use super::decide::{Cell, Decision, Matrix, Standing};
+use super::decide::{Cell, Decision, Matrix, PairStanding};
 use crate::format::count;
 use crate::verdict::text::{listed, ratio};
 
 /// What the RUN says besides the pairs.
-pub(super) struct Around<'a> {
+pub(super) struct AdviceContext<'a> {
     /// What is the same, such as `±5 %`.
     pub margin: &'a str,
     /// From blocks, at least and at most, to `6 to 32 more blocks (9 min to 48 min)`.
@@ -13,7 +13,7 @@ pub(super) struct Around<'a> {
 }
 
 /// The sentence, without the purpose and a full stop.
-pub(super) fn sentence(matrix: &Matrix, decision: &Decision, around: &Around<'_>) -> String {
+pub(super) fn sentence(matrix: &Matrix, decision: &Decision, around: &AdviceContext<'_>) -> String {
     match decision {
         Decision::Sure(best) => sure(matrix, best, around.margin),
         Decision::Same => format!(
@@ -57,7 +57,7 @@ fn be(number: usize) -> &'static str {
 
 fn takes_longer(matrix: &Matrix, other: usize, best: usize, margin: &str) -> String {
     let cells = matrix.between(other, best).map(|(_, cell)| cell);
-    let cells: Vec<Cell> = cells.filter(|cell| cell.standing == Standing::Slower).collect();
+    let cells: Vec<Cell> = cells.filter(|cell| cell.standing == PairStanding::Slower).collect();
     let mut ratios: Vec<f64> = cells.iter().filter_map(|cell| cell.ratio).collect();
     ratios.sort_by(f64::total_cmp);
     let (of, slower) = (matrix.phases.len(), cells.len());
@@ -108,7 +108,7 @@ fn by_phase(matrix: &Matrix) -> String {
 
 /// `undecided between ext4 and xfs (btrfs is out: slower in add); 2 of 8 comparisons are not known.
 /// 6 to 32 more blocks (9 min to 48 min) would probably decide them`.
-fn undecided(matrix: &Matrix, open: &[usize], around: &Around<'_>) -> String {
+fn undecided(matrix: &Matrix, open: &[usize], around: &AdviceContext<'_>) -> String {
     let labels: Vec<String> = open.iter().map(|&one| matrix.labels[one].clone()).collect();
     let out: Vec<String> =
         matrix.labels.iter().filter(|label| !labels.contains(label)).cloned().collect();
@@ -121,21 +121,22 @@ fn undecided(matrix: &Matrix, open: &[usize], around: &Around<'_>) -> String {
         _ => format!("undecided between {}{out}", listed(&labels)),
     };
     let cells: Vec<Cell> = pairs_of(matrix, open);
-    let number = |standing: Standing| cells.iter().filter(|cell| cell.standing == standing).count();
+    let number =
+        |standing: PairStanding| cells.iter().filter(|cell| cell.standing == standing).count();
     let mut parts = vec![first];
-    let unknown = number(Standing::Unknown);
+    let unknown = number(PairStanding::Unknown);
     if unknown > 0 {
         let are = be(unknown);
         parts
             .push(format!("{unknown} of {} {are} not known yet", count(cells.len(), "comparison")));
         parts.push(how_long(&cells, around));
     }
-    if number(Standing::Machine) > 0 {
-        let number = count(number(Standing::Machine), "difference");
+    if number(PairStanding::Machine) > 0 {
+        let number = count(number(PairStanding::Machine), "difference");
         parts.push(format!("{number} by the machine, not by the file system"));
     }
-    if number(Standing::NotCompared) > 0 {
-        parts.push(format!("{} not made", count(number(Standing::NotCompared), "comparison")));
+    if number(PairStanding::NotCompared) > 0 {
+        parts.push(format!("{} not made", count(number(PairStanding::NotCompared), "comparison")));
     }
     parts.join("; ")
 }
@@ -148,10 +149,10 @@ fn pairs_of(matrix: &Matrix, open: &[usize]) -> Vec<Cell> {
     pairs.flat_map(|(one, other)| matrix.between(one, other).map(|(_, cell)| cell)).collect()
 }
 
-fn how_long(cells: &[Cell], around: &Around<'_>) -> String {
+fn how_long(cells: &[Cell], around: &AdviceContext<'_>) -> String {
     let unknown: Vec<Option<(u64, u64)>> = cells
         .iter()
-        .filter(|cell| cell.standing == Standing::Unknown)
+        .filter(|cell| cell.standing == PairStanding::Unknown)
         .map(|cell| cell.more_blocks)
         .collect();
     let known: Vec<(u64, u64)> = unknown.iter().filter_map(|more| *more).collect();
@@ -178,22 +179,22 @@ mod tests {
     use super::*;
 
     /// One contender against another, and the ratio.
-    type Pair = (usize, usize, Standing, f64);
+    type Pair = (usize, usize, PairStanding, f64);
 
     /// Of phases with what is said of their pairs; the reverse of each goes without saying.
     fn matrix(labels: &[&str], phases: &[(&str, &[Pair])]) -> Matrix {
         let cell = |standing, ratio| Cell {
             standing,
             ratio: Some(ratio),
-            more_blocks: (standing == Standing::Unknown && ratio > 0.5).then_some((6, 32)),
+            more_blocks: (standing == PairStanding::Unknown && ratio > 0.5).then_some((6, 32)),
         };
         let phase = |&(name, pairs): &(&str, &[Pair])| {
-            let mut cells = vec![vec![cell(Standing::Same, 1.0); labels.len()]; labels.len()];
+            let mut cells = vec![vec![cell(PairStanding::Same, 1.0); labels.len()]; labels.len()];
             for &(a, b, standing, ratio) in pairs {
                 cells[a][b] = cell(standing, ratio);
                 let turned = match standing {
-                    Standing::Faster => Standing::Slower,
-                    Standing::Slower => Standing::Faster,
+                    PairStanding::Faster => PairStanding::Slower,
+                    PairStanding::Slower => PairStanding::Faster,
                     other => other,
                 };
                 cells[b][a] = Cell { ratio: Some(1.0 / ratio), ..cell(standing, ratio) };
@@ -207,7 +208,7 @@ mod tests {
 
     fn says(matrix: &Matrix) -> String {
         let more = |least: u64, most: u64| format!("{least} to {most} more blocks");
-        sentence(matrix, &matrix.decide(), &Around { margin: "±5 %", more: &more })
+        sentence(matrix, &matrix.decide(), &AdviceContext { margin: "±5 %", more: &more })
     }
 
     #[test]
@@ -215,9 +216,9 @@ mod tests {
         let won = matrix(
             &["ext4", "xfs"],
             &[
-                ("add", &[(1, 0, Standing::Faster, 0.5)]),
+                ("add", &[(1, 0, PairStanding::Faster, 0.5)]),
                 ("mark", &[]),
-                ("delete", &[(1, 0, Standing::Faster, 0.8)]),
+                ("delete", &[(1, 0, PairStanding::Faster, 0.8)]),
             ],
         );
         assert_eq!(
@@ -225,7 +226,7 @@ mod tests {
             "xfs, sure: ext4 takes 1.25 to 2.00 times as long in 2 of 3 phases and is the same \
              within ±5 % in 1"
         );
-        let one = matrix(&["ext4", "xfs"], &[("add", &[(0, 1, Standing::Faster, 0.5)])]);
+        let one = matrix(&["ext4", "xfs"], &[("add", &[(0, 1, PairStanding::Faster, 0.5)])]);
         assert_eq!(says(&one), "ext4, sure: xfs takes 2.00 times as long");
     }
 
@@ -233,7 +234,7 @@ mod tests {
     fn two_that_are_the_same_share_the_answer() {
         let shared = matrix(
             &["ext4", "xfs", "btrfs"],
-            &[("add", &[(0, 2, Standing::Faster, 0.5), (1, 2, Standing::Faster, 0.5)])],
+            &[("add", &[(0, 2, PairStanding::Faster, 0.5), (1, 2, PairStanding::Faster, 0.5)])],
         );
         assert_eq!(
             says(&shared),
@@ -248,9 +249,9 @@ mod tests {
         let split = matrix(
             &["ext4", "xfs"],
             &[
-                ("create", &[(1, 0, Standing::Faster, 0.5)]),
-                ("read", &[(0, 1, Standing::Faster, 0.5)]),
-                ("stat", &[(0, 1, Standing::Unknown, 0.9)]),
+                ("create", &[(1, 0, PairStanding::Faster, 0.5)]),
+                ("read", &[(0, 1, PairStanding::Faster, 0.5)]),
+                ("stat", &[(0, 1, PairStanding::Unknown, 0.9)]),
             ],
         );
         assert_eq!(
@@ -264,8 +265,8 @@ mod tests {
         let open = matrix(
             &["ext4", "xfs", "btrfs"],
             &[
-                ("commit", &[(0, 2, Standing::Faster, 0.5), (1, 2, Standing::Faster, 0.5)]),
-                ("scan", &[(0, 1, Standing::Unknown, 0.9)]),
+                ("commit", &[(0, 2, PairStanding::Faster, 0.5), (1, 2, PairStanding::Faster, 0.5)]),
+                ("scan", &[(0, 1, PairStanding::Unknown, 0.9)]),
             ],
         );
         assert_eq!(
@@ -273,14 +274,15 @@ mod tests {
             "undecided between ext4 and xfs (btrfs is slower somewhere); 1 of 6 comparisons is not \
              known yet; 6 to 32 more blocks would probably decide it"
         );
-        let endless = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::Unknown, 0.4)])]);
+        let endless = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, PairStanding::Unknown, 0.4)])]);
         assert_eq!(
             says(&endless),
             "undecided between ext4 and xfs; 1 of 1 comparison is not known yet; no end is in sight"
         );
-        let machine = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::Machine, 0.4)])]);
+        let machine = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, PairStanding::Machine, 0.4)])]);
         assert!(says(&machine).ends_with("1 difference by the machine, not by the file system"));
-        let apart = matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, Standing::NotCompared, 0.4)])]);
+        let apart =
+            matrix(&["ext4", "xfs"], &[("scan", &[(0, 1, PairStanding::NotCompared, 0.4)])]);
         assert!(says(&apart).ends_with("1 comparison not made"), "{}", says(&apart));
     }
 
@@ -289,8 +291,8 @@ mod tests {
         let near = matrix(
             &["ext4", "xfs"],
             &[
-                ("commit", &[(1, 0, Standing::Faster, 0.5)]),
-                ("scan", &[(0, 1, Standing::Unknown, 0.9)]),
+                ("commit", &[(1, 0, PairStanding::Faster, 0.5)]),
+                ("scan", &[(0, 1, PairStanding::Unknown, 0.9)]),
             ],
         );
         assert_eq!(near.decide(), Decision::Undecided(vec![1]));

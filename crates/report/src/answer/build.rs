@@ -3,9 +3,9 @@
 
 use super::cautions::{cautions, not_run_groups};
 use super::course::{course, device_words, elapsed_ns, scope};
+use super::crash::{crash_not_run, crash_sentences};
 use super::crossings::crossings_sentence;
 use super::model::{Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Mark};
-use super::safety::{safety_not_run, safety_sentences};
 use super::sentences::{sentences, undecided};
 use super::shares::shares_sentence;
 use crate::context::Run;
@@ -78,8 +78,8 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
     answer.sentences = sentences(&answer);
     answer.sentences.extend(judged.and_then(crossings_sentence));
     answer.sentences.extend(judged.and_then(shares_sentence));
-    answer.sentences.extend(safety_sentences(run, &answer));
-    answer.not_run.extend(safety_not_run(run));
+    answer.sentences.extend(crash_sentences(run, &answer));
+    answer.not_run.extend(crash_not_run(run));
     answer.cautions = cautions(run, &answer);
     answer
 }

@@ -1,6 +1,6 @@
 //! How far a RUN came and why not farther, how long it took, on what, and for what that holds.
 
-use super::model::{AnswerRow, Course, Mark};
+use super::model::{AnswerRow, Mark, RunProgress};
 use crate::context::Run;
 use crate::verdict::rule::scope_sentence;
 use crate::verdict::text::about;
@@ -9,7 +9,7 @@ use fsarena_model::run::{RunPlan, RunState};
 use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{Rule, StopWhy};
 
-pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> Course {
+pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> RunProgress {
     let plan = &run.header.plan;
     let rule = plan.verdict.as_ref().map(|verdict| verdict.rule);
     let stop = run.verdicts.and_then(|verdicts| verdicts.stop).map(|stop| stop.why);
@@ -31,7 +31,7 @@ pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> Course {
         (rule, _) => rule.map_or(plan.blocks, Rule::blocks),
     };
     let in_plan = plan.schedule.iter().filter(|slot| slot.block < blocks_planned).count();
-    Course {
+    RunProgress {
         state: run.study.state,
         rule,
         blocks,

@@ -7,10 +7,10 @@
 mod build;
 mod cautions;
 mod course;
+pub(crate) mod crash;
 mod crossings;
 mod grid;
 mod model;
-pub(crate) mod safety;
 pub(crate) mod sentences;
 mod shares;
 mod text;
@@ -18,7 +18,7 @@ mod then;
 
 pub use build::{answer, baselines};
 pub use model::{
-    Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Course, Mark, NotRunGroup,
-    Undecided,
+    Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Mark, NotRunGroup,
+    RunProgress, Undecided,
 };
 pub use text::answer_text;

@@ -69,13 +69,13 @@ pub struct AnswerHead {
     /// The program that measured it, where that was not fsarena.
     pub measured_by: Option<String>,
     /// How far it came.
-    pub course: Course,
+    pub course: RunProgress,
 }
 
 /// How far a RUN came, and why not farther.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Course {
+pub struct RunProgress {
     pub state: RunState,
     /// When was decided; absent where nothing was asked.
     pub rule: Option<Rule>,

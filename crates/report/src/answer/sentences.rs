@@ -123,8 +123,8 @@ pub(super) fn sentences(answer: &Answer) -> Vec<String> {
                 .to_owned(),
         ];
     }
-    let rivals: Vec<Rival<'_>> = (1..answer.columns.len())
-        .map(|column| Rival::new(answer, column))
+    let rivals: Vec<ComparedContender<'_>> = (1..answer.columns.len())
+        .map(|column| ComparedContender::new(answer, column))
         .filter(|rival| rival.compared > 0)
         .collect();
     if rivals.is_empty() {
@@ -149,7 +149,7 @@ pub(super) fn sentences(answer: &Answer) -> Vec<String> {
 }
 
 /// A contender against the baseline, over all rows.
-struct Rival<'a> {
+struct ComparedContender<'a> {
     label: &'a str,
     /// Rows in which the two are compared.
     compared: usize,
@@ -164,7 +164,7 @@ struct Rival<'a> {
     by_machine: Vec<(&'a AnswerRow, &'a AnswerCell)>,
 }
 
-impl<'a> Rival<'a> {
+impl<'a> ComparedContender<'a> {
     fn new(answer: &'a Answer, column: usize) -> Self {
         let cells: Vec<(&AnswerRow, &AnswerCell)> =
             answer.rows.iter().map(|row| (row, &row.cells[column])).collect();
@@ -277,8 +277,9 @@ fn named(rows: &[(&AnswerRow, &AnswerCell)]) -> String {
 }
 
 /// Many contenders at once: how many are what, and the two ends.
-fn together(baseline: &str, rivals: &[Rival<'_>]) -> Vec<String> {
-    let sum = |number: fn(&Rival<'_>) -> usize| rivals.iter().map(number).sum::<usize>();
+fn together(baseline: &str, rivals: &[ComparedContender<'_>]) -> Vec<String> {
+    let sum =
+        |number: fn(&ComparedContender<'_>) -> usize| rivals.iter().map(number).sum::<usize>();
     let compared = sum(|rival| rival.compared);
     let numbers = [
         (sum(|rival| rival.faster.len()), "faster"),

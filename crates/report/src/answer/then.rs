@@ -6,11 +6,11 @@ use crate::format::count;
 use crate::verdict::text::listed;
 use fsarena_model::contender::Contender;
 use fsarena_reference::{Holds, ReliabilityClaim, reliability_sentence};
-use fsarena_study::{FigureShare, SafetyFigures};
+use fsarena_study::{CrashFigures, FigureShare};
 
 /// `2010: "writeback is less reliable to some degree": holds for ext3 …; for ext4 no difference was
 /// shown.` `unsynced` are rows of one state, a contender each.
-pub(super) fn then_and_now(run: &Run<'_>, unsynced: &[&SafetyFigures]) -> Option<String> {
+pub(super) fn then_and_now(run: &Run<'_>, unsynced: &[&CrashFigures]) -> Option<String> {
     let sentence = reliability_sentence(&run.header.experiment)?;
     if unsynced.is_empty() {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn then_and_now(run: &Run<'_>, unsynced: &[&SafetyFigures]) -> Option
     Some(format!("{year}: \u{201c}{says}\u{201d}: {holds}: {why}."))
 }
 
-fn in_figures(unsynced: &[&SafetyFigures]) -> (Holds, String) {
+fn in_figures(unsynced: &[&CrashFigures]) -> (Holds, String) {
     let cuts: u64 = unsynced.iter().map(|row| row.row.crash_points).sum();
     let who = count(unsynced.len(), "contender");
     let why = format!("{who} have figures of {cuts} power cuts of unsynced work");
@@ -31,13 +31,13 @@ fn in_figures(unsynced: &[&SafetyFigures]) -> (Holds, String) {
 }
 
 /// Pairs of contenders that differ in the journal mode alone.
-fn writeback(run: &Run<'_>, unsynced: &[&SafetyFigures]) -> Option<(Holds, String)> {
+fn writeback(run: &Run<'_>, unsynced: &[&CrashFigures]) -> Option<(Holds, String)> {
     let contenders = &run.header.plan.contenders;
-    let contender = |row: &SafetyFigures| &contenders[row.contender];
+    let contender = |row: &CrashFigures| &contenders[row.contender];
     let (mut worse, mut alike) = (Vec::new(), Vec::new());
     for writeback in unsynced.iter().filter(|row| has(contender(row), "data=writeback")) {
         let other = without_mode(contender(writeback));
-        let is_twin = |row: &&&SafetyFigures| {
+        let is_twin = |row: &&&CrashFigures| {
             has(contender(row), "data=ordered") && without_mode(contender(row)) == other
         };
         let Some(ordered) = unsynced.iter().find(is_twin) else { continue };
@@ -73,7 +73,7 @@ fn without_mode(contender: &Contender) -> String {
 }
 
 /// In what the first is worse, where intervals part.
-fn loses_more(one: &SafetyFigures, other: &SafetyFigures) -> Option<&'static str> {
+fn loses_more(one: &CrashFigures, other: &CrashFigures) -> Option<&'static str> {
     let parts = |a: &FigureShare, b: &FigureShare| {
         a.share.low.zip(b.share.high).is_some_and(|(low, high)| low > high)
     };

@@ -164,7 +164,7 @@ impl Body<'_> {
 fn opening(section: &str) -> Opening {
     match section {
         "answer" => Opening::First,
-        "watched" | "safety" => Opening::Open,
+        "watched" | "crash" => Opening::Open,
         "appendix" => Opening::Printed,
         _ => Opening::Closed,
     }
@@ -184,7 +184,7 @@ fn state(run: &Run<'_>) -> Markup {
         0 => "there are no figures".to_owned(),
         _ => format!("the figures are of the {done} of {planned} that were recorded"),
     };
-    let crash_runs = run.safety.filter(|view| view.crash_runs_done < view.crash_runs_planned);
+    let crash_runs = run.crash.filter(|view| view.crash_runs_done < view.crash_runs_planned);
     let crash_runs = crash_runs.map_or_else(String::new, |view| {
         let planned = count(view.crash_runs_planned, "crash run");
         format!(" and of {} of {planned}", view.crash_runs_done)

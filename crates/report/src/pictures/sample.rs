@@ -177,7 +177,7 @@ impl Sample {
             records: &self.records,
             study: &self.study,
             verdicts: self.verdicts.as_ref(),
-            safety: None,
+            crash: None,
             article,
         }
     }

@@ -7,12 +7,12 @@ mod ageing;
 mod answer;
 mod appendix;
 mod bytes;
+mod crash;
 mod cycles;
 mod fairness;
 mod matrix;
 mod parameters;
 mod question;
-mod safety;
 mod scaling;
 pub(crate) mod series;
 mod speed;
@@ -65,8 +65,8 @@ static SECTIONS: [SectionKind; 21] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
-    kind(PAGE | TEXT | MARKDOWN, "safety", safety::TITLE, safety::build),
-    kind(PAGE, "speed", "All ratios, space and safety", speed::build),
+    kind(PAGE | TEXT | MARKDOWN, "crash", crash::TITLE, crash::build),
+    kind(PAGE, "speed", "All ratios, space and crash safety", speed::build),
     kind(TEXT | MARKDOWN, "figures", "Figures", |context| {
         phases::section(context.run.study, context.style)
     }),

@@ -1,5 +1,5 @@
-//! All ratios, space and safety; and what is behind a row of the matrix: bars with intervals and
-//! raw points, figures, device traffic, the three clocks, latencies.
+//! All ratios, space and crash safety; and what is behind a row of the matrix: bars with intervals
+//! and raw points, figures, device traffic, the three clocks, latencies.
 
 use crate::context::SectionContext;
 use crate::format::count;
@@ -45,8 +45,8 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     }));
     blocks.extend(space(study));
     blocks.extend(job::tool_overhead_blocks(study));
-    if run.safety.is_none() {
-        blocks.push(Block::Heading("Safety".to_owned()));
+    if run.crash.is_none() {
+        blocks.push(Block::Heading("Crash safety".to_owned()));
         blocks.push(Block::Missing(SAFETY.to_owned()));
     }
     Section::new(blocks)
@@ -107,8 +107,8 @@ pub(crate) const READING: [(&str, &str); 5] = [
     ),
 ];
 const SAFETY: &str = "Not run: no power was cut in this RUN. Nothing here says what is left after a \
-                      crash; a contender may be fast because it promises less. `fsarena safety` \
-                      cuts the power of file systems, and a section [safety] of an experiment puts \
+                      crash; a contender may be fast because it promises less. `fsarena crash` \
+                      cuts the power of file systems, and a section [crash] of an experiment puts \
                       that beside the speed.";
 
 fn heat_caption(context: &SectionContext<'_>, view: &HeatView) -> String {

@@ -3,17 +3,17 @@
 //! What `header_rules` lets through is shown in every form, without a panic, in time, and with
 //! nothing hidden in it.
 
+use fsarena_model::crash::CrashNotRun;
 use fsarena_model::header_rules;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{NotRun, RunHeader, RunState};
-use fsarena_model::safety::SafetyNotRun;
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Rule;
 use fsarena_model::visible;
 use fsarena_model::work::Workload;
 use fsarena_report::{
-    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, csv, json,
-    markdown, page, run_text, runs_list, safety_csv, verdict_tables,
+    Detail, KnownNames, Run, RunLine, Style, anonymous_with, answer, answer_text, crash_csv, csv,
+    json, markdown, page, run_text, runs_list, verdict_tables,
 };
 use fsarena_testkit::crash::{self, StoredCrashRun};
 use fsarena_testkit::records::{self, contender};
@@ -47,10 +47,10 @@ fn stored(workloads: Vec<Workload>) -> Stored {
     header.plan.verdict = Some(records::asked(&header.plan, Rule::Fixed { blocks: 2 }));
     let reason = "it is too small".to_owned();
     header.plan.not_run.push(NotRun { contender: 1, workload: Some(last), reason });
-    let mut safety = crash::plan();
-    safety.not_run.push(SafetyNotRun { contender: 1, reason: "why".to_owned() });
-    safety.workload_notes.push("a note".to_owned());
-    header.plan.safety = Some(safety);
+    let mut crash = crash::plan();
+    crash.not_run.push(CrashNotRun { contender: 1, reason: "why".to_owned() });
+    crash.workload_notes.push("a note".to_owned());
+    header.plan.crash = Some(crash);
     let count = header.plan.schedule.len() as u32;
     let records = (0..count).map(|at| records::record(&header, at)).collect();
     let traits = crash::Traits { loss_s: 40, damaged: 3, is_promised: true, ..Default::default() };
@@ -68,7 +68,7 @@ fn shown(stored: &Stored) -> Vec<(&'static str, String)> {
     let users = ["user".to_owned()];
     let names = KnownNames { users: &users, ..KnownNames::default() };
     let removed = anonymous_with(header, &sessions, (records, crashes), names);
-    let safety = fsarena_study::safety(&header.plan, crashes);
+    let crash = fsarena_study::crash(&header.plan, crashes);
     let study = fsarena_study::study(header, RunState::Interrupted, &sessions, records);
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let verdicts = fsarena_verdict::verdicts(header, &sessions, &scores, None, &[]);
@@ -79,7 +79,7 @@ fn shown(stored: &Stored) -> Vec<(&'static str, String)> {
         records,
         study: &study,
         verdicts: verdicts.as_ref(),
-        safety: safety.as_ref(),
+        crash: crash.as_ref(),
         article: None,
     };
     let line = RunLine {
@@ -107,7 +107,7 @@ fn shown(stored: &Stored) -> Vec<(&'static str, String)> {
         ("page", page::page(&[run], "0.1.0")),
         ("anonymous", serde_json::to_string(&removed.0).unwrap()),
     ];
-    all.extend(safety.iter().map(|view| ("safety csv", safety_csv(view))));
+    all.extend(crash.iter().map(|view| ("crash csv", crash_csv(view))));
     all.extend(
         verdicts.iter().map(|one| ("verdicts", verdict_tables(one, Detail::Full, 80, plain))),
     );

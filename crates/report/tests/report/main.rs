@@ -57,7 +57,7 @@ fn is_valid(document: &Value) {
         .collect();
     assert!(errors.is_empty(), "{kind}: {errors:#?}");
     for key in document.as_object().unwrap().keys() {
-        if ["answer", "verdicts", "safety", "noise"].contains(&key.as_str()) {
+        if ["answer", "verdicts", "crash", "noise"].contains(&key.as_str()) {
             continue;
         }
         let mut less = document.clone();
@@ -113,7 +113,7 @@ fn runs_and_verdicts() {
         records: &records,
         study: &study,
         verdicts,
-        safety: None,
+        crash: None,
         article: None,
     };
     is_valid(&json::show(&run(None)));
@@ -138,13 +138,13 @@ fn runs_and_verdicts() {
         records: &records,
         study: &study,
         verdicts: None,
-        safety: None,
+        crash: None,
         article: None,
     };
     is_valid(&json::show(&run));
     is_valid(&json::show(&Run { sessions: &[], records: &[], ..run }));
     let mut plan = header.plan.clone();
-    plan.safety = Some(crash::plan());
+    plan.crash = Some(crash::plan());
     for contender in plan.contenders.iter_mut() {
         contender.levels.device = in_guest();
     }
@@ -153,12 +153,12 @@ fn runs_and_verdicts() {
     let done = header.plan.crash_slots().into_iter();
     let mut done: Vec<_> = done.map(|slot| crash::run(&header, slot, traits)).collect();
     done[0] = crash::failed(done[0].slot, "the guest ended");
-    let safety = fsarena_study::safety(&header.plan, &done).unwrap();
-    assert_eq!((safety.rows.len() > 1, safety.failed.len()), (true, 1));
-    let document = json::show(&Run { safety: Some(&safety), ..run });
+    let crash = fsarena_study::crash(&header.plan, &done).unwrap();
+    assert_eq!((crash.rows.len() > 1, crash.failed.len()), (true, 1));
+    let document = json::show(&Run { crash: Some(&crash), ..run });
     // The first contender has one run of this workload, and four power cuts alone have no interval.
     let window =
-        |at: usize| document["safety"]["rows"][at]["figures"]["loss_window"]["p50_ns"].clone();
+        |at: usize| document["crash"]["rows"][at]["figures"]["loss_window"]["p50_ns"].clone();
     assert!(window(0)["low"].is_null() && window(2)["low"].is_f64(), "{document}");
     is_valid(&document);
 }

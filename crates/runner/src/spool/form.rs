@@ -4,11 +4,11 @@
 
 use crate::journal::SPOOLED;
 use fsarena_bounded::Bounded;
+use fsarena_crash::record::StoredCrashRun;
 use fsarena_devices::state_file;
 use fsarena_model::header_rules;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::seed::hex;
-use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store, StoreError};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
@@ -177,7 +177,7 @@ fn is_newer(body: &str) -> bool {
     match serde_json::from_str(body) {
         Ok(Versions::Trial(Version { schema })) => schema > fsarena_model::RECORD_SCHEMA,
         Ok(Versions::CrashRun { outcome: Outcome::Done(Version { schema }) }) => {
-            schema > fsarena_safety::record::RECORD_SCHEMA
+            schema > fsarena_crash::record::RECORD_SCHEMA
         }
         Ok(Versions::CrashRun { outcome: Outcome::Failed {} }) | Err(_) => false,
     }

@@ -38,7 +38,7 @@ pub struct Refused {
 }
 
 /// A file of a dead RUN; nobody else takes it in meanwhile.
-struct Found {
+struct SpoolFile {
     path: PathBuf,
     head: Head,
     measured: Measured,
@@ -71,7 +71,7 @@ pub fn take_in(state_dir: &Path, store: &Store) -> Result<TakenIn, JournalError>
 }
 
 /// What is in a file whose RUN is dead.
-fn read_dead(path: PathBuf, taken: &mut TakenIn) -> Result<Option<Found>, JournalError> {
+fn read_dead(path: PathBuf, taken: &mut TakenIn) -> Result<Option<SpoolFile>, JournalError> {
     let file = match state_file::open(&path) {
         Ok(Some(file)) => file,
         Ok(None) => return Ok(None),
@@ -85,7 +85,7 @@ fn read_dead(path: PathBuf, taken: &mut TakenIn) -> Result<Option<Found>, Journa
         return Ok(None);
     }
     match form::read(&file) {
-        Ok((head, measured)) => Ok(Some(Found { path, head, measured, _lock: file })),
+        Ok((head, measured)) => Ok(Some(SpoolFile { path, head, measured, _lock: file })),
         Err(_) if is_half_made && journal::is_young(&path) => Ok(None),
         Err(_) if is_half_made => {
             state_file::remove(&path).map_err(journal::at(&path))?;
@@ -107,7 +107,7 @@ fn is_there(path: &Path, file: &File) -> bool {
 
 /// Takes one in; the RUN that has it now.
 fn take_in_one(
-    found: &Found,
+    found: &SpoolFile,
     store: &Store,
     taken: &mut TakenIn,
 ) -> Result<Option<RunId>, StoreError> {
@@ -134,7 +134,12 @@ fn take_in_one(
 }
 
 /// The RUN that it is of, where that is to be looked for in this database.
-fn run_of(found: &Found, store: &Store, row: Option<RunRow>, taken: &mut TakenIn) -> Option<RunId> {
+fn run_of(
+    found: &SpoolFile,
+    store: &Store,
+    row: Option<RunRow>,
+    taken: &mut TakenIn,
+) -> Option<RunId> {
     let wanted = &found.head.database;
     let is_ours = is_same_file(wanted, store.path());
     match row.filter(|row| !row.merged || is_ours) {

@@ -1,7 +1,7 @@
 //! Crash runs: stored once, read back as they were, and only those of the plan.
 
+use fsarena_model::crash::CrashSlot;
 use fsarena_model::run::RunHeader;
-use fsarena_model::safety::CrashSlot;
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::crash::{self, Traits};
 use fsarena_testkit::records::{self, contender, small_files};
@@ -11,7 +11,7 @@ use std::path::Path;
 fn made(path: &Path) -> (Store, RunHeader, RunId) {
     let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
     let mut header = records::header(contenders, vec![small_files()], 1);
-    header.plan.safety = Some(crash::plan());
+    header.plan.crash = Some(crash::plan());
     let store = Store::open(path).unwrap();
     let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
     let run = store.create_run(&header, &owner).unwrap();
@@ -49,6 +49,15 @@ fn they_come_back_in_the_order_of_the_plan() {
     assert_eq!(reason, "the guest ended");
     let error = raw.execute("UPDATE crash_run SET workload = 'x'", []).unwrap_err();
     assert!(error.to_string().contains("never changes"), "{error}");
+}
+
+#[test]
+fn a_plan_has_its_crash_runs_under_their_old_name_too() {
+    let (_, header, _) = made(&tempfile::tempdir().unwrap().path().join("records.db"));
+    let text = header.to_json().unwrap();
+    let old = text.replacen("\"crash\":", "\"safety\":", 1);
+    assert_ne!(old, text);
+    assert_eq!(RunHeader::from_json(&old).unwrap(), header);
 }
 
 #[test]

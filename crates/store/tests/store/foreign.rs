@@ -24,10 +24,10 @@ fn header() -> RunHeader {
     header.plan.not_run.push(NotRun { contender: 1, workload: None, reason: "why".to_owned() });
     header.plan.not_run.push(NotRun { contender: 0, workload: Some(1), reason: "why".to_owned() });
     header.plan.verdict = Some(records::asked(&header.plan, Rule::Looks { cap: 8 }));
-    let mut safety = crash::plan();
-    let row = fsarena_model::safety::SafetyNotRun { contender: 1, reason: "why".to_owned() };
-    safety.not_run.push(row);
-    header.plan.safety = Some(safety);
+    let mut crash = crash::plan();
+    let row = fsarena_model::crash::CrashNotRun { contender: 1, reason: "why".to_owned() };
+    crash.not_run.push(row);
+    header.plan.crash = Some(crash);
     header
 }
 
@@ -304,10 +304,10 @@ fn broken_questions() -> Vec<Broken> {
         ("/plan/verdict/spare_blocks", json!(much), "plan.verdict.spare_blocks"),
         ("/plan/verdict/budget_ns", json!(u64::MAX), "plan.verdict.budget_ns"),
         ("/plan/verdict/begun_unix_ns", json!(u64::MAX), "plan.verdict.begun_unix_ns"),
-        ("/plan/safety/runs", json!(much), "plan.safety.runs"),
-        ("/plan/safety/points", json!(much), "plan.safety.points"),
-        ("/plan/safety/seconds", json!(u64::MAX), "plan.safety.seconds"),
-        ("/plan/safety/not_run/0/contender", json!(2), "plan.safety.not_run[0].contender"),
+        ("/plan/crash/runs", json!(much), "plan.crash.runs"),
+        ("/plan/crash/points", json!(much), "plan.crash.points"),
+        ("/plan/crash/seconds", json!(u64::MAX), "plan.crash.seconds"),
+        ("/plan/crash/not_run/0/contender", json!(2), "plan.crash.not_run[0].contender"),
         ("/place/program_sha256", json!("x"), "place.program_sha256"),
         ("/place/image_dir", json!("/a\u{0}b"), "place.image_dir"),
         (
@@ -365,7 +365,7 @@ fn every_rule_of_a_header_refuses_what_breaks_it() {
 fn a_header_that_breaks_a_rule_is_refused_with_the_run() {
     let (_dir, path) = sample();
     let sound = raw_of(&path, "run");
-    let some = ["/uid", "/plan/blocks", "/plan/schedule/3/contender", "/plan/safety/runs"];
+    let some = ["/uid", "/plan/blocks", "/plan/schedule/3/contender", "/plan/crash/runs"];
     for (pointer, value, words) in broken_rules() {
         if !some.contains(&pointer) {
             continue;

@@ -2,9 +2,9 @@
 //! the other file changes.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use fsarena_model::crash::CrashSlot;
 use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
-use fsarena_model::safety::CrashSlot;
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{MergeOutcome, Merged, Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::crash;
@@ -70,7 +70,7 @@ fn everything(path: &Path) -> RunHeader {
     ask.pairs = Pairs::Baseline { contender: 1 };
     header.plan.verdict = Some(ask);
     header.plan.not_run.retain(|row| row.workload.is_some());
-    header.plan.safety = Some(crash::plan());
+    header.plan.crash = Some(crash::plan());
     let store = Store::open(path).unwrap();
     let run = store.create_run(&header, &owner()).unwrap();
     store.put_session(run, &records::session("b", 0)).unwrap();
@@ -438,7 +438,7 @@ fn a_damaged_record_is_found_before_anything_is_stored() {
 fn crash_runs_are_compared_too() {
     let dir = TempDir::new().unwrap();
     let mut header = header("cccc0000cccc0000", "elsewhere");
-    header.plan.safety = Some(crash::plan());
+    header.plan.crash = Some(crash::plan());
     let slots = header.plan.crash_slots();
     let with = |name: &str, slots: &[CrashSlot], loss_s: u64| {
         let path = dir.path().join(name);

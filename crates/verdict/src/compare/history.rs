@@ -209,7 +209,7 @@ pub fn history(
     let (runs, figures): (Vec<RunOf<'_>>, Vec<RunFigures>) = runs.into_iter().unzip();
     super::run::each_once(&runs.iter().collect::<Vec<_>>())?;
     let labels = labels(&runs, ask)?;
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<SeriesOfRuns<'_>> = Vec::new();
     for question in ask.questions.iter().enumerate() {
         let mut of_question = (Vec::new(), Vec::new());
         for label in &labels {
@@ -265,7 +265,7 @@ fn labels(runs: &[RunOf<'_>], ask: &HistoryAsk) -> Result<Vec<String>, CompareEr
 }
 
 /// The series of a question with their contenders, and the RUNs that are in none.
-type Found<'a> = (Vec<(&'a String, Series)>, Vec<ExcludedRun>);
+type SeriesOfRuns<'a> = (Vec<(&'a String, Series)>, Vec<ExcludedRun>);
 
 /// All boots in order of time: one number each, in whichever series it is.
 fn boots<'s>(

@@ -1,7 +1,7 @@
 //! Kept images of aged devices: each that is described is whole, and is what its description says.
 
 use anyhow::{Context as _, Result};
-use fsarena_places::kernel::sha256_of;
+use fsarena_guests::kernel::sha256_of;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -10,7 +10,7 @@ use crate::chaos::subject::{Subject, Target, words};
 use crate::chaos::testbed::{Testbed, named};
 use crate::chaos::victim::Victim;
 use anyhow::{Context as _, Result};
-use fsarena_places::kernel::{Cache, DEBIAN_SOURCES, Source};
+use fsarena_guests::kernel::{Cache, DEBIAN_SOURCES, Source};
 use fsarena_process::cmd::{find, why_missing};
 use std::fs;
 use std::path::{Path, PathBuf};

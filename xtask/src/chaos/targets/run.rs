@@ -12,8 +12,8 @@ use crate::chaos::shape::Nature;
 use crate::chaos::subject::{Subject, Target, words};
 use crate::chaos::testbed::{Testbed, named};
 use anyhow::{Context as _, Result};
+use fsarena_guests::kernel::Cache;
 use fsarena_model::run::RunState;
-use fsarena_places::kernel::Cache;
 use std::fs;
 use std::path::PathBuf;
 

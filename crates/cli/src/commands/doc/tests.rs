@@ -62,7 +62,7 @@ fn every_topic_fits_a_terminal() {
         assert!(letters(&text) * 100 >= source * 97, "{}: text is lost", topic.name);
     }
     let text = for_terminal(find("readme").unwrap(), 100, false);
-    assert!(text.contains("fsarena doc safety"), "{text}");
+    assert!(text.contains("fsarena doc device-safety"), "{text}");
 }
 
 #[test]

@@ -18,16 +18,16 @@ use consent::Consents;
 use execute::{execute, program_sha256};
 use fsarena_doctor::Target;
 use fsarena_executor::fault;
-use fsarena_metrics::Roots;
+use fsarena_guests::kernel::Kernels;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Finding;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlace, RunPlan};
 use fsarena_model::units::Nanos;
-use fsarena_places::kernel::Kernels;
 use fsarena_plan::Experiment;
 use fsarena_report::FullSize;
 pub(super) use options::read_experiment;
-use preflight::Checked;
+use preflight::CheckedRun;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitC
         return dry_run(args, db, &checked);
     }
     refuse_late_block(&checked.plan)?;
-    let Checked {
+    let CheckedRun {
         experiment,
         overrides,
         plan,
@@ -135,7 +135,7 @@ fn header(
         created_unix_ns: now_unix_ns,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args().collect(),
-        host: fsarena_metrics::host(&Roots::default()),
+        host: fsarena_metrics::host(&KernelRoots::default()),
         plan,
         place: Some(place),
         findings,
@@ -159,7 +159,7 @@ fn refuse_late_block(plan: &RunPlan) -> Result<()> {
     Ok(())
 }
 
-fn dry_run(args: &RunArgs, db: Option<&Path>, checked: &Checked) -> Result<ExitCode> {
+fn dry_run(args: &RunArgs, db: Option<&Path>, checked: &CheckedRun) -> Result<ExitCode> {
     let (plan, store) = (&checked.plan, plan_cost::records(db)?);
     let mut cost = plan_cost::estimate(plan, store.as_ref())?;
     if plan.scale != FULL_SCALE {
@@ -203,5 +203,5 @@ fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
     let subjects: Vec<Target> =
         paths.into_iter().filter_map(|path| Target::from_path(path).ok()).collect();
     let window = if fault::is_fast() { DOCTOR_WINDOW_FAST } else { DOCTOR_WINDOW };
-    fsarena_doctor::examine(&Roots::default(), &subjects, window)
+    fsarena_doctor::examine(&KernelRoots::default(), &subjects, window)
 }

@@ -6,10 +6,10 @@ use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::{CorpusError, own};
 use fsarena_devices::inventory;
+use fsarena_guests::kernel;
 use fsarena_hosts::HostList;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
-use fsarena_places::kernel;
 use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
 use std::path::Path;
 

@@ -11,18 +11,18 @@ use crate::commands::{output_file, trust};
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_devices::kept_image;
+use fsarena_guests::kernel::Kernels;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::factor;
 use fsarena_model::run::{RunPlan, RunPrograms};
 use fsarena_model::work::UserIds;
-use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
 use fsarena_runner::{DriverRules, JournaledDir, OwnPaths, RunError};
 use fsarena_store::Store;
 use std::path::{Path, PathBuf};
 
 /// What is to be run, and nothing speaks against it.
-pub(super) struct Checked {
+pub(super) struct CheckedRun {
     pub(super) experiment: Experiment,
     pub(super) overrides: Overrides,
     /// Without what this machine cannot run.
@@ -47,7 +47,7 @@ pub(super) struct Checked {
 ///
 /// # Errors
 /// The first thing for which a RUN is refused.
-pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<Checked> {
+pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<CheckedRun> {
     let named = match args.purposes.as_slice() {
         [] => args.experiment.as_deref().map(options::read_experiment).transpose()?,
         purposes => Some(fsarena_plan::purpose::experiment_of(purposes)),
@@ -84,7 +84,8 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     consent::confirm_commands(args, &plan, user)?;
     let devices = consent::vet_devices(&plan, &consents.wipe, ours, false)?;
     let packages = tools::drop_or_install(args, &mut plan, &kernels)?;
-    let asked = tools::Asked { experiment: &experiment, overrides: &overrides, kernels: &kernels };
+    let asked =
+        tools::RequestedRun { experiment: &experiment, overrides: &overrides, kernels: &kernels };
     tools::stand_in(&asked, &mut plan, &packages)?;
     tools::validate_fio_jobs(&plan)?;
     let programs = programs::of_run(&plan)?;
@@ -98,7 +99,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     }
     check_database(&database)?;
     let hosts = hosts::of_run(args, named_hosts.as_ref(), ssh.as_ref(), &plan, &database)?;
-    Ok(Checked {
+    Ok(CheckedRun {
         experiment,
         overrides,
         plan,
@@ -112,7 +113,7 @@ pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> R
     })
 }
 
-impl Checked {
+impl CheckedRun {
     /// The same RUN with its workloads as large as they are by themselves, of the contenders that
     /// can be run here.
     ///

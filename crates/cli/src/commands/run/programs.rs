@@ -3,17 +3,17 @@
 
 use crate::context;
 use anyhow::{Context as _, Result};
-use fsarena_model::run::{ProgramPackage, RunPlan, RunPrograms};
-use fsarena_places::program_tree::{
+use fsarena_guests::program_tree::{
     HeldPrograms, InstalledTree, NativePackages, ProgramCache, missing_here,
 };
+use fsarena_model::run::{ProgramPackage, RunPlan, RunPrograms};
 use fsarena_runner::{I386Programs, drop_without_i386, has_i386_trials};
 use std::path::PathBuf;
 
 /// Those of this machine, or why there are none.
-struct Found(Result<InstalledTree, String>);
+struct InstalledPrograms(Result<InstalledTree, String>);
 
-impl I386Programs for Found {
+impl I386Programs for InstalledPrograms {
     fn missing(&self) -> Option<String> {
         self.0.as_ref().err().cloned()
     }
@@ -26,7 +26,7 @@ impl I386Programs for Found {
 /// Takes out of `plan` what programs of i386 cannot do here.
 pub(super) fn drop_without(plan: &mut RunPlan) {
     if has_i386_trials(plan) {
-        drop_without_i386(plan, &Found(found()));
+        drop_without_i386(plan, &InstalledPrograms(found()));
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn of_run(plan: &RunPlan) -> Result<Option<RunPrograms>> {
     let tree = context::programs()?.tree().context("the programs of i386 were deleted")?;
     let native = NativePackages::installed()?;
     let differs = |(package, version): &(&_, String)| {
-        let package: &fsarena_places::program_tree::Package = package;
+        let package: &fsarena_guests::program_tree::Package = package;
         format!("{} {version} is installed, {} is of i386", package.name, package.version)
     };
     let differences: Vec<String> = tree.manifest.differences(&native).iter().map(differs).collect();
@@ -68,7 +68,7 @@ pub(super) fn of_run(plan: &RunPlan) -> Result<Option<RunPrograms>> {
         );
     }
     let loaded = tree.manifest.packages.iter().filter(|package| package.is_loaded);
-    let package = |one: &fsarena_places::program_tree::Package| ProgramPackage {
+    let package = |one: &fsarena_guests::program_tree::Package| ProgramPackage {
         name: one.name.clone(),
         version: one.version.clone(),
         sha256: one.sha256.clone(),

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use fsarena_executor::work_limit_ns;
 use fsarena_hosts::allocation::listening_address;
 use fsarena_hosts::{Event, Listening, REQUESTS, Rendezvous, Secret, listen, quoted};
-use fsarena_metrics::Roots;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::spec::RankHost;
 use fsarena_process::private::PrivateListener;
 use fsarena_runner::JournaledDir;
@@ -58,11 +58,12 @@ impl Allocation {
         let command = rank_command(&listener, &found)?;
         let requests = PrivateListener::bind(&dir.short_path().join(REQUESTS))
             .with_context(|| format!("a socket in {}", dir.path().display()))?;
-        let arch = fsarena_metrics::host(&Roots::default()).architecture;
+        let arch = fsarena_metrics::host(&KernelRoots::default()).architecture;
         let version = env!("CARGO_PKG_VERSION");
         let listening = Listening { listener, requests, secret: found.secret, size, version, arch };
         let is_waiting = Arc::new(AtomicBool::new(true));
-        let teller = Teller { is_waiting: Arc::clone(&is_waiting), is_quiet: args.quiet, size };
+        let teller =
+            RendezvousReporter { is_waiting: Arc::clone(&is_waiting), is_quiet: args.quiet, size };
         let rendezvous = Rendezvous::start(listening, teller.reporter()).context("--rendezvous")?;
         let allocation = Self { rendezvous, dir };
         if is_told {
@@ -155,7 +156,9 @@ fn new_secret(dir: &JournaledDir) -> Result<FoundSecret> {
 fn rank_command(listener: &TcpListener, found: &FoundSecret) -> Result<String> {
     let at = listener.local_addr().context("--rendezvous")?;
     let runner = match at.ip().is_unspecified() {
-        true => format!("{}:{}", fsarena_metrics::host(&Roots::default()).hostname, at.port()),
+        true => {
+            format!("{}:{}", fsarena_metrics::host(&KernelRoots::default()).hostname, at.port())
+        }
         false => at.to_string(),
     };
     let mut command = format!("fsarena rank --rendezvous {}", quoted(&runner));
@@ -166,13 +169,13 @@ fn rank_command(listener: &TcpListener, found: &FoundSecret) -> Result<String> {
 }
 
 /// Tells the user what happens at the port, as long as ranks are waited for.
-struct Teller {
+struct RendezvousReporter {
     is_waiting: Arc<AtomicBool>,
     is_quiet: bool,
     size: u32,
 }
 
-impl Teller {
+impl RendezvousReporter {
     fn reporter(self) -> impl Fn(Event) + Send + Sync + 'static {
         let refusals = AtomicUsize::new(0);
         move |event| {

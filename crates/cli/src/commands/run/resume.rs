@@ -8,17 +8,17 @@ use crate::args::RunArgs;
 use crate::commands::open;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
+use fsarena_crash::record::StoredCrashRun;
 use fsarena_devices::inventory;
-use fsarena_metrics::Roots;
+use fsarena_guests::kernel;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::crash::CrashSlot;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{KernelFile, RunHeader, RunPlan, RunState, Slot};
-use fsarena_model::safety::CrashSlot;
-use fsarena_places::kernel;
 use fsarena_plan::Rules as _;
 use fsarena_runner::{DriverRules, OwnPaths, Resumed};
-use fsarena_safety::record::StoredCrashRun;
 use fsarena_store::{RunId, Store};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -154,7 +154,7 @@ fn check_unchanged(
     records: &[TrialRecord],
     (rest, crashes): (&RunPlan, &CrashesLeft),
 ) -> Result<()> {
-    let host = fsarena_metrics::host(&Roots::default());
+    let host = fsarena_metrics::host(&KernelRoots::default());
     let hash = program_sha256()?;
     // By the paths of the user: after a reboot the kernel's names may be others, and a link may
     // lead elsewhere by now.

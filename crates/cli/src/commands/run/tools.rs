@@ -5,9 +5,9 @@ use crate::args::RunArgs;
 use crate::commands::install;
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_metrics::Roots;
+use fsarena_guests::kernel::Kernels;
+use fsarena_metrics::KernelRoots;
 use fsarena_model::run::RunPlan;
-use fsarena_places::kernel::Kernels;
 use fsarena_plan::{Experiment, Overrides};
 use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
@@ -15,7 +15,8 @@ use fsarena_worker::program::FioRun;
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
 pub(super) fn drop_unavailable(plan: &mut RunPlan, kernels: &Kernels) -> Vec<String> {
     let is_root = context::is_root();
-    let packages = fsarena_runner::drop_unavailable(plan, is_root, &Roots::default(), kernels);
+    let packages =
+        fsarena_runner::drop_unavailable(plan, is_root, &KernelRoots::default(), kernels);
     programs::drop_without(plan);
     fsarena_plan::settle_rule(plan);
     packages
@@ -57,7 +58,7 @@ pub(super) fn drop_or_install(
 }
 
 /// What was asked for, and the guest kernels that it may name.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestedRun<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) overrides: &'a Overrides,
     pub(super) kernels: &'a Kernels,
@@ -66,7 +67,7 @@ pub(super) struct Asked<'a> {
 /// Puts the stand-ins of an experiment into `plan`, for contenders that cannot be run here; says
 /// who stands in for whom, and what to install instead.
 pub(super) fn stand_in(
-    &Asked { experiment, overrides, kernels }: &Asked<'_>,
+    &RequestedRun { experiment, overrides, kernels }: &RequestedRun<'_>,
     plan: &mut RunPlan,
     packages: &[String],
 ) -> Result<()> {

@@ -81,7 +81,7 @@ fn long_labels_and_markup_stay_text() {
 }
 
 #[test]
-fn safety_is_said_to_be_not_run() {
+fn crash_is_said_to_be_not_run() {
     let page = text(&Sample::with_labels(&["ext4"], vec![records::big_file()], 1));
     assert!(page.contains("Not run: no power was cut in this RUN."));
 }

@@ -3,7 +3,7 @@
 
 use super::verdict::{against, pair, row};
 use super::{plain, run_of};
-use fsarena_model::contender::{Asked, AskedBy, Cache, Contender, DeviceLevel};
+use fsarena_model::contender::{AskedBy, Cache, Contender, DeviceLevel, RequestedLevel};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunSession, RunState};
 use fsarena_model::verdict::{Metric, Pairs, Rule, Stop, StopWhy, Verdict};
@@ -598,7 +598,7 @@ fn one_contender_alone() {
 fn a_directory_without_root() {
     let mut sample = Sample::new(&["directory"], vec![small_files()], &[NOBODY; 3]);
     let why = "it is never unmounted".to_owned();
-    let asked = Asked { level: "cold".to_owned(), by: AskedBy::Program, why };
+    let asked = RequestedLevel { level: "cold".to_owned(), by: AskedBy::Program, why };
     let contender = &mut sample.header.plan.contenders[0];
     contender.levels.device = DeviceLevel::Directory { path: "/srv/people/ann/fsarena".into() };
     contender.levels.cache = Cache::Warm;

@@ -54,7 +54,7 @@ fn devices_at_each_width() {
 #[test]
 fn devices_as_json() {
     let value = json::document("devices", "devices", &lines());
-    assert_eq!((value["schema"].as_u64(), value["kind"].as_str()), (Some(1), Some("devices")));
+    assert_eq!((value["schema"].as_u64(), value["kind"].as_str()), (Some(2), Some("devices")));
     assert_eq!(value["devices"][0]["size_bytes"], 1u64 << 40);
     assert_eq!(value["devices"][1]["usable"], true);
 }

@@ -299,7 +299,7 @@ fn the_interval_of_same_is_printed() {
 #[test]
 fn documents_have_base_units_in_their_keys() {
     let document = compare_json("compare-sides", &before_and_after(), &[]);
-    assert_eq!((&document["schema"], &document["kind"]), (&1.into(), &"compare-sides".into()));
+    assert_eq!((&document["schema"], &document["kind"]), (&2.into(), &"compare-sides".into()));
     let row = &document["compare"]["questions"][0]["rows"][0];
     assert_eq!(row["before"][1]["value_ns"], 1.01e9);
     assert_eq!(row["verdict"], "SLOWER");

@@ -135,7 +135,7 @@ fn markdown_has_all_columns() {
 #[test]
 fn the_document_has_base_units_in_its_keys() {
     let document = history_json(&sample());
-    assert_eq!((&document["schema"], &document["kind"]), (&1.into(), &"history".into()));
+    assert_eq!((&document["schema"], &document["kind"]), (&2.into(), &"history".into()));
     let series = &document["history"]["questions"][0]["series"][0];
     assert_eq!(series["points"][1]["value_ns"], 1.01e9);
     assert_eq!(series["points"][1].get("value"), None);

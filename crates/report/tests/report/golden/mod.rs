@@ -249,7 +249,7 @@ fn json_is_one_document_with_base_units() {
     let sessions = [records::session("b", 0)];
     let run = run_of(&header, &records, &study, None);
     let value = fsarena_report::json::show(&fsarena_report::Run { sessions: &sessions, ..run });
-    assert_eq!(value["schema"], 1);
+    assert_eq!(value["schema"], 2);
     assert_eq!(value["study"]["tables"][0]["rows"][0]["durable"]["median_ns"], 1_060_000_000u64);
     assert_eq!(value["sessions"][0]["boot_id"], "b");
     let row = &value["study"]["tables"][0]["rows"][0];
@@ -275,7 +275,7 @@ fn run_of<'a>(
         records,
         study,
         verdicts,
-        safety: None,
+        crash: None,
         article: None,
     }
 }

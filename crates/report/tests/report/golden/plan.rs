@@ -4,8 +4,8 @@
 use crate::golden::plain;
 use crate::golden::width::fits;
 use fsarena_model::contender::Cache;
+use fsarena_model::crash::{CrashNotRun, CrashPlan};
 use fsarena_model::run::{Clock, RunPlan};
-use fsarena_model::safety::{SafetyNotRun, SafetyPlan};
 use fsarena_model::verdict::{Limits, Metric, Pairs, Question, Rule, VerdictPlan};
 use fsarena_report::{FullSize, PlanCost, PlanCostRow, plan_table};
 use fsarena_testkit::crash;
@@ -84,8 +84,8 @@ fn a_plan_at_another_scale_says_what_full_size_costs() {
 fn a_plan_with_crash_runs() {
     let mut plan = sample(Rule::Fixed { blocks: 2 });
     let reason = "power is cut on modelled disks alone".to_owned();
-    let not_run = vec![SafetyNotRun { contender: 3, reason }];
-    plan.safety = Some(SafetyPlan { not_run, ..crash::plan() });
+    let not_run = vec![CrashNotRun { contender: 3, reason }];
+    plan.crash = Some(CrashPlan { not_run, ..crash::plan() });
     let cost = PlanCost { crash_runs_s: Some(33.0), ..cost(&plan) };
     let text = plan_table(&plan, &cost, 100, plain());
     insta::assert_snapshot!(text[text.find("Crash safety").unwrap()..].to_owned());

@@ -9,7 +9,7 @@ fn a_periodic_run_has_its_sections_in_order() {
     let titles = dom.texts("h3");
     let expected = [
         "The answer",
-        "All ratios, space and safety",
+        "All ratios, space and crash safety",
         "Response curves",
         "Cycles",
         "Where the bytes went",

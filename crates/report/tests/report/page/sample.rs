@@ -79,7 +79,7 @@ impl Sample {
             records: &self.records,
             study: &self.study,
             verdicts: self.verdicts.as_ref(),
-            safety: None,
+            crash: None,
             article: self.article.as_ref().map(|article| Repeats {
                 article,
                 phases: &[],

@@ -220,7 +220,7 @@ fn json_has_units_and_short_numbers() {
     verdicts.questions.push(written);
     verdicts.budget_ns = Some(1_800_000_000_001);
     let json = fsarena_report::json::verdicts(&verdicts);
-    assert_eq!((json["schema"].as_u64(), json["kind"].as_str()), (Some(1), Some("verdicts")));
+    assert_eq!((json["schema"].as_u64(), json["kind"].as_str()), (Some(2), Some("verdicts")));
     assert_eq!(json["budget_ns"], 1_800_000_000_001u64, "whole numbers are exact");
     let row = &json["questions"][0]["rows"][1];
     assert_eq!(row["median_ns"], 1.3e9);
