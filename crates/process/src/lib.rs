@@ -21,6 +21,7 @@ pub mod exec_events;
 pub mod guarded;
 pub mod held;
 pub mod limits;
+pub mod memory_group;
 pub mod open_file;
 pub mod owner;
 pub mod partner;

@@ -211,6 +211,7 @@ const OWN_INPUT: &[(&str, &str)] = &[
     ("hosts/src/secret.rs", "a secret that its user alone may write: any bytes"),
     ("model/src/factor/mod.rs", "an example of the documentation"),
     ("plan/src/schema.rs", "a schema that is part of the program"),
+    ("process/src/memory_group.rs", "two files of the kernel, read to a limit"),
     ("report/src/identity.rs", "a value of ours, of which free text alone was changed"),
 ];
 

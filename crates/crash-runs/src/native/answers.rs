@@ -5,6 +5,7 @@ use super::states::{States, write_log};
 use fsarena_bounded::Bounded;
 use fsarena_disk_server::fuse::{Served, ServedFile, contents_changed, serve};
 use fsarena_disk_server::{CrashViewDisk, Disk, DiskOrder, DiskOrderError};
+use fsarena_process::memory_group::waiting_limit_bytes;
 use fsarena_process::private::PrivateListener;
 use fsarena_vdisk::{Logged, Question, ServedDisk, WriteLog};
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -72,7 +73,7 @@ fn begin(parent: &UnixStream) -> Result<ServedState, NativeError> {
         Some(dir) => Some(&*Box::leak(Box::new(States::read(dir, told.size_bytes)?))),
         None => None,
     };
-    stay_awake();
+    stay_awake(told.size_bytes)?;
     let listener = PrivateListener::bind_abstract(told.socket.as_bytes());
     let listener = listener.map_err(NativeError::io("the socket of the disk"))?;
     let file = ServedFile { size_bytes: told.size_bytes, is_cached: told.is_cached() };
@@ -87,14 +88,20 @@ fn line_from(stream: &UnixStream) -> io::Result<String> {
 }
 
 /// The file systems that are written to free memory are on this disk: this process must not wait
-/// for memory. What it may not do is left.
-fn stay_awake() {
-    let _ = rustix::process::configure_io_flusher_behavior(true);
+/// for memory. What it may not do is left, but where it would come to wait for itself.
+fn stay_awake(size_bytes: u64) -> Result<(), NativeError> {
+    if rustix::process::configure_io_flusher_behavior(true).is_err() {
+        let limit = waiting_limit_bytes(Path::new("/proc"), Path::new("/sys"));
+        if let Some(limit_bytes) = limit.filter(|limit_bytes| *limit_bytes < size_bytes) {
+            return Err(NativeError::SmallGroup { limit_bytes, size_bytes });
+        }
+    }
     let _ = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE);
     let _ = std::fs::write("/proc/self/oom_score_adj", "-1000");
     // Before whoever waits for it.
     let _ = rustix::process::nice(-20);
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    Ok(())
 }
 
 fn fresh(told: &ServedDisk, seed: u64) -> Result<Box<dyn Disk>, DiskOrderError> {

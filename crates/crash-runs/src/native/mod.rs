@@ -10,6 +10,8 @@ pub(crate) mod states;
 
 pub use answers::run;
 
+use fsarena_model::units::Bytes;
+
 /// What keeps a disk from being served.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
@@ -17,6 +19,13 @@ pub enum NativeError {
     Told(String),
     #[error(transparent)]
     Disk(#[from] fsarena_disk_server::DiskOrderError),
+    #[error(
+        "memory ends at {} in the control group of fsarena, the disk has {}, and without \
+         CAP_SYS_RESOURCE the kernel may wait for this disk in order to free memory: raise \
+         memory.limit_in_bytes, run fsarena outside of the group, or use --on virtual:SIZE:model=MODEL",
+        Bytes(*.limit_bytes), Bytes(*.size_bytes)
+    )]
+    SmallGroup { limit_bytes: u64, size_bytes: u64 },
     #[error("{what}: {source}")]
     Io { what: &'static str, source: std::io::Error },
 }
