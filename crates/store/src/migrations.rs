@@ -7,7 +7,7 @@ use rusqlite::Connection;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
     include_str!("../migrations/0004_crash_run.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("../migrations/0009_unknown_cache.sql"),
     include_str!("../migrations/0010_task_clock.sql"),
     include_str!("../migrations/0011_indices.sql"),
+    include_str!("../migrations/0012_words.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 

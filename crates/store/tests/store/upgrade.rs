@@ -1,5 +1,6 @@
-//! A file of schema 15 becomes one of the present schema: whole, or not at all.
+//! A file of an earlier schema becomes one of the present schema: whole, or not at all.
 
+use crate::scores::make_version_16;
 use fsarena_model::run::RunState;
 use fsarena_store::{Owner, SCHEMA_VERSION, Store};
 use fsarena_testkit::records::{self, contender, small_files};
@@ -82,4 +83,29 @@ fn a_title_of_its_own_is_an_argument_and_no_part_of_one() {
     make_version_15(&path);
     let old = Store::open_read_only(&path).unwrap();
     assert_eq!(said(&old), cases.map(|(_, has_title)| has_title));
+}
+
+/// Name and text of every table.
+fn tables(path: &Path) -> Vec<(String, String)> {
+    let raw = Connection::open(path).unwrap();
+    let mut rows = raw.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let all = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    all.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+#[test]
+fn a_file_of_version_16_loses_its_lists_of_words_and_no_row() {
+    let (_dir, store) = runs(&[&["run"]]);
+    let (path, expected) = (store.path().to_owned(), store.runs().unwrap());
+    let records = store.records(expected[0].id).unwrap();
+    drop(store);
+    let present = tables(&path);
+    assert!(present.iter().all(|(_, sql)| !sql.contains("IN ('")), "{present:?}");
+    make_version_16(&Connection::open(&path).unwrap());
+    assert_ne!(tables(&path), present);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.runs().unwrap(), expected);
+    assert_eq!(store.records(expected[0].id).unwrap(), records);
+    drop(store);
+    assert_eq!((tables(&path), version(&path)), (present, SCHEMA_VERSION));
 }
