@@ -4,6 +4,7 @@
 //! system; *documented* (P1) is what a file system with its options promises beyond that. What is
 //! customary or promised by nobody is counted and never called a violation.
 
+pub use fsarena_model::crash::Promises;
 use serde::{Deserialize, Serialize};
 
 /// Whose promise it is.
@@ -101,75 +102,9 @@ impl Promise {
     }
 }
 
-/// The documented promises (P1) of a file system with its options.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Promises {
-    pub replace_is_whole: bool,
-    pub replace_keeps_the_name: bool,
-    pub no_stale_bytes: bool,
-    pub mounts_without_repair: bool,
-}
-
-impl Promises {
-    /// What is documented for a file system, by name, with its mount options, each with its value
-    /// (`data=writeback`). A file system that is not known promises nothing.
-    #[must_use]
-    pub fn documented(file_system: &str, options: &[&str]) -> Self {
-        let has = |option: &str| options.contains(&option);
-        let journaled =
-            Self { replace_keeps_the_name: true, mounts_without_repair: true, ..Self::default() };
-        match file_system {
-            // Without barriers they are promised to those alone whose cache survives.
-            _ if has("nobarrier") || has("barrier=0") => Self::default(),
-            "ext3" | "ext4" => Self {
-                // Without delayed allocation, ordered data are written before the commit as well.
-                replace_is_whole: has("data=journal")
-                    || (!has("data=writeback") && !has("noauto_da_alloc")),
-                no_stale_bytes: !has("data=writeback"),
-                ..journaled
-            },
-            "xfs" | "btrfs" => Self { no_stale_bytes: true, ..journaled },
-            _ => Self::default(),
-        }
-    }
-}
-
-/// Whether a file system, by name with its mount options in force, never sends a flush to its disk:
-/// what its fsync reported is then in the cache of the disk, and stays there after a power cut only
-/// where that cache is not volatile. jfs writes its log with plain writes and has no option for it.
-#[must_use]
-pub fn sends_no_flush(file_system: &str, options: &str) -> bool {
-    let has = |option: &str| options.split(',').any(|one| one == option);
-    file_system == "jfs" || has("nobarrier") || has("barrier=0") || has("barrier=none")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn promises_are_those_of_the_documents() {
-        let ext4 = Promises::documented("ext4", &["noatime"]);
-        assert!(ext4.replace_is_whole && ext4.no_stale_bytes && ext4.mounts_without_repair);
-        let writeback = Promises::documented("ext3", &["data=writeback"]);
-        assert!(!writeback.replace_is_whole && !writeback.no_stale_bytes);
-        assert!(writeback.replace_keeps_the_name);
-        assert!(!Promises::documented("ext4", &["noauto_da_alloc"]).replace_is_whole);
-        let xfs = Promises::documented("xfs", &[]);
-        assert!(!xfs.replace_is_whole && xfs.no_stale_bytes);
-        for (name, options) in [("ext2", vec![]), ("ext4", vec!["nobarrier"]), ("jfs", vec![])] {
-            assert_eq!(Promises::documented(name, &options), Promises::default());
-        }
-    }
-
-    #[test]
-    fn who_sends_no_flush_is_known() {
-        assert!(sends_no_flush("jfs", "rw,relatime"));
-        assert!(sends_no_flush("ext4", "rw,relatime,nobarrier"));
-        assert!(sends_no_flush("reiserfs", "rw,barrier=none"));
-        assert!(!sends_no_flush("ext4", "rw,relatime") && !sends_no_flush("xfs", ""));
-    }
 
     #[test]
     fn classes_part_contract_and_document() {

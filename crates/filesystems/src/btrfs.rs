@@ -3,10 +3,12 @@
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, ToolOutput, complete, key_value, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, MetadataRule};
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::crash::Promises;
 use fsarena_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -372,6 +374,26 @@ impl FileSystem for Btrfs {
 
     fn checksums(&self, _: &BTreeMap<String, String>) -> Option<bool> {
         Some(true)
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            without: Some("rescue=all"),
+            check: Some(Fsck::new("btrfs", &["check", "--readonly"], &[0])),
+            // Since Linux 6.7 the second one gets another UUID while it is mounted.
+            side_by_side: SideBySide::Where("/sys/fs/btrfs/features/temp_fsid"),
+            ..Recovery::UNKNOWN
+        }
+    }
+
+    /// Copy on write.
+    fn promises(&self, _options: &[&str]) -> Promises {
+        Promises {
+            no_stale_bytes: true,
+            replace_keeps_the_name: true,
+            mounts_without_repair: true,
+            ..Promises::default()
+        }
     }
 }
 

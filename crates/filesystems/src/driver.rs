@@ -2,9 +2,11 @@
 
 use super::mkfs::{Mkfs, MkfsValues};
 use super::options::{FsError, IllegalLevel, Rule, version_of};
+use super::recovery::Recovery;
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::crash::Promises;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
 use std::fs;
@@ -395,6 +397,22 @@ pub trait FileSystem: Send + Sync {
     /// What is not known is not believed. Pure.
     fn syncs_to_device(&self, level: &FsLevel) -> bool {
         let _ = level;
+        false
+    }
+
+    /// How it is mounted, checked and repaired after a crash. Pure.
+    fn recovery(&self) -> Recovery {
+        Recovery::UNKNOWN
+    }
+
+    /// What its documents say of a crash, with these mount options and with barriers. Pure.
+    fn promises(&self, options: &[&str]) -> Promises {
+        let _ = options;
+        Promises::default()
+    }
+
+    /// Whether it never sends a flush to its disk, whatever its options. Pure.
+    fn sends_no_flush(&self) -> bool {
         false
     }
 

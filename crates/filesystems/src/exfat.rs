@@ -7,6 +7,7 @@ use super::driver::content_in_clusters;
 use super::mkfs::ValueRule::Computed;
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{READ_LIMIT, discard_alone, kept_lines, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_process::cmd::{self, CmdError};
@@ -100,6 +101,17 @@ impl FileSystem for ExFat {
 
     fn punches_holes(&self, _: &FsLevel) -> bool {
         false
+    }
+
+    /// The kernel asks for fsck when it mounts one that was not unmounted.
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            check: Some(Fsck::new("fsck.exfat", &["-n"], &[0])),
+            repair: Some(Fsck::new("fsck.exfat", &["-y"], &[0, 1])),
+            is_repaired_first: true,
+            side_by_side: SideBySide::Always,
+            ..Recovery::UNKNOWN
+        }
     }
 }
 

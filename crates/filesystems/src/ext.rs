@@ -9,10 +9,12 @@ use super::driver::FIRST_USE_BYTES;
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, discard_alone, kept_lines, key_value, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, LazyInit, MetadataRule};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::crash::Promises;
 use geometry::{Geometry, Shape, TooManyInodes};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -326,6 +328,34 @@ impl FileSystem for Ext {
         let name = device.file_name()?;
         let by_ext4 = sys_root.join("fs/ext4").join(name).exists();
         (self.name != "ext4" && by_ext4).then(|| "ext4".to_owned())
+    }
+
+    fn recovery(&self) -> Recovery {
+        // ext2 has no journal: its documents ask for e2fsck before it is mounted.
+        let has_journal = self.name() != "ext2";
+        Recovery {
+            without: has_journal.then_some("noload"),
+            check: Some(Fsck::new("e2fsck", &["-fn"], &[0])),
+            repair: Some(Fsck::new("e2fsck", &["-fy"], &[0, 1])),
+            is_repaired_first: !has_journal,
+            side_by_side: SideBySide::Always,
+            ..Recovery::UNKNOWN
+        }
+    }
+
+    fn promises(&self, options: &[&str]) -> Promises {
+        if self.name() == "ext2" {
+            return Promises::default();
+        }
+        let has = |option: &str| options.contains(&option);
+        Promises {
+            // Without delayed allocation, ordered data are written before the commit as well.
+            replace_is_whole: has("data=journal")
+                || (!has("data=writeback") && !has("noauto_da_alloc")),
+            no_stale_bytes: !has("data=writeback"),
+            replace_keeps_the_name: true,
+            mounts_without_repair: true,
+        }
     }
 }
 

@@ -7,8 +7,10 @@
 use super::mkfs::ValueRule::{Computed, Number, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, complete, key_value, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::FsLevel;
+use fsarena_model::crash::Promises;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -159,6 +161,26 @@ impl FileSystem for F2fs {
 
     fn compression_options(&self) -> &'static [&'static str] {
         &["compress_algorithm"]
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            without: Some("norecovery"),
+            check: Some(Fsck::new("fsck.f2fs", &["-f", "--dry-run"], &[0])),
+            repair: Some(Fsck::new("fsck.f2fs", &["-f", "-y"], &[0, 1])),
+            side_by_side: SideBySide::Always,
+            ..Recovery::UNKNOWN
+        }
+    }
+
+    /// Documentation/filesystems/f2fs.rst: it comes back to the last checkpoint, which it writes
+    /// twice, and rolls forward to what was synced behind that.
+    fn promises(&self, _options: &[&str]) -> Promises {
+        Promises {
+            replace_keeps_the_name: true,
+            mounts_without_repair: true,
+            ..Promises::default()
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::mkfs::ValueRule::{Computed, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{kept_lines, output_of, version_of};
+use super::recovery::{Fsck, Recovery};
 use super::{FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
@@ -86,6 +87,21 @@ impl FileSystem for Jfs {
         // It begins with the path that it was started by.
         let line = version_of("jfs_mkfs", &["-V"])?;
         Some(line.rsplit('/').next().unwrap_or(&line).to_owned())
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            check: Some(Fsck::new("jfs_fsck", &["-n"], &[0])),
+            repair: Some(Fsck::new("jfs_fsck", &["-a"], &[0, 1])),
+            is_repaired_first: true,
+            replay_failed: Some("logredo failed"),
+            ..Recovery::UNKNOWN
+        }
+    }
+
+    /// It writes its log with plain writes, and has no option for it.
+    fn sends_no_flush(&self) -> bool {
+        true
     }
 }
 

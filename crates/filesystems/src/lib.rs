@@ -21,6 +21,7 @@ mod options;
 #[doc(hidden)]
 pub mod outputs;
 mod raw;
+mod recovery;
 mod reiserfs;
 mod ufs1;
 mod vfat;
@@ -35,8 +36,10 @@ pub use driver::{
 use external::External;
 pub use mkfs::{Mkfs, MkfsOption, MkfsValues};
 pub use options::{FsError, IllegalLevel, UnknownFs};
+pub use recovery::{Fsck, Recovery, SideBySide};
 
 use fsarena_model::contender::FsLevel;
+use fsarena_model::crash::Promises;
 
 /// Every driver of this program; a new one is its file and its line here.
 static BUILTIN: [&dyn FileSystem; 16] = [
@@ -65,6 +68,29 @@ pub const FOREIGN: [&str; 5] = ["bcachefs", "cifs", "nfs", "ntfs", "zfs"];
 #[must_use]
 pub fn builtin_driver(name: &str) -> Option<&'static dyn FileSystem> {
     builtin().iter().find(|driver| driver.name() == name).copied()
+}
+
+/// What is documented of a crash for a file system, by name, with its mount options, each with its
+/// value (`data=writeback`). One that is not known promises nothing, nor does one without barriers:
+/// those are promised to disks alone whose cache survives.
+#[must_use]
+pub fn promises(name: &str, options: &[&str]) -> Promises {
+    let has = |option: &str| options.contains(&option);
+    let driver = builtin_driver(name).filter(|_| !has("nobarrier") && !has("barrier=0"));
+    driver.map_or_else(Promises::default, |driver| driver.promises(options))
+}
+
+/// Whether a file system, by name with its mount options in force, never sends a flush to its disk:
+/// what its fsync reported is then in the cache of the disk, and stays there after a power cut only
+/// where that cache is not volatile.
+#[must_use]
+pub fn sends_no_flush(name: &str, options: &str) -> bool {
+    let has = |option: &str| options.split(',').any(|one| one == option);
+    let driver = builtin_driver(name);
+    driver.is_some_and(FileSystem::sends_no_flush)
+        || has("nobarrier")
+        || has("barrier=0")
+        || has("barrier=none")
 }
 
 /// All drivers of this program.

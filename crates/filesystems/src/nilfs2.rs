@@ -8,8 +8,10 @@
 use super::mkfs::ValueRule::{Number, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, kept_lines, output_of};
+use super::recovery::Recovery;
 use super::{FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::FsLevel;
+use fsarena_model::crash::Promises;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -84,6 +86,22 @@ impl FileSystem for Nilfs2 {
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
         parse_tune(&output_of("nilfs-tune", "nilfs-tools", &["-l"], device)?)
+    }
+
+    /// It has no fsck: the last log that is whole is found when it is mounted.
+    fn recovery(&self) -> Recovery {
+        Recovery { without: Some("norecovery"), ..Recovery::UNKNOWN }
+    }
+
+    /// Documentation/filesystems/nilfs2.rst: blocks are written in logs, each whole or not at all;
+    /// with `order=strict` in the order of all operations.
+    fn promises(&self, options: &[&str]) -> Promises {
+        Promises {
+            replace_is_whole: options.contains(&"order=strict"),
+            replace_keeps_the_name: true,
+            no_stale_bytes: true,
+            mounts_without_repair: true,
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 use super::mkfs::ValueRule::{PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, discard_alone, kept_lines, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -107,6 +108,17 @@ impl FileSystem for Ntfs3 {
         let is_compressed = level.mkfs.contains_key("compression");
         let mut options = level.mount.iter().flat_map(|option| option.split(','));
         is_compressed || options.any(|option| matches!(option.trim(), "sparse" | "compress"))
+    }
+
+    /// No program for Linux checks all of it: ntfsfix looks at the most important structures, and
+    /// takes the mark away that it was not unmounted, with which the kernel does not mount it.
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            check: Some(Fsck::new("ntfsfix", &["--no-action"], &[0])),
+            repair: Some(Fsck::new("ntfsfix", &["--clear-dirty"], &[0])),
+            side_by_side: SideBySide::Always,
+            ..Recovery::UNKNOWN
+        }
     }
 }
 

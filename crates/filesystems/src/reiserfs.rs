@@ -6,6 +6,7 @@
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, complete, output_of};
+use super::recovery::{Fsck, Recovery};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -112,6 +113,14 @@ impl FileSystem for ReiserFs {
     /// A commit of the journal waits for its blocks and ends with a flush.
     fn syncs_to_device(&self, _: &FsLevel) -> bool {
         true
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            check: Some(Fsck::new("reiserfsck", &["--check", "-y"], &[0])),
+            repair: Some(Fsck::new("reiserfsck", &["--fix-fixable", "-y"], &[0, 1])),
+            ..Recovery::UNKNOWN
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::driver::content_in_clusters;
 use super::mkfs::ValueRule::{Computed, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader, ValueRule};
 use super::options::{Rule, complete, discard_alone, output_of, version_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::units::Bytes;
@@ -156,6 +157,17 @@ impl FileSystem for Vfat {
 
     fn punches_holes(&self, _: &FsLevel) -> bool {
         false
+    }
+
+    /// The kernel asks for fsck when it mounts one that was not unmounted.
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            check: Some(Fsck::new("fsck.fat", &["-n"], &[0])),
+            repair: Some(Fsck::new("fsck.fat", &["-a"], &[0, 1])),
+            is_repaired_first: true,
+            side_by_side: SideBySide::Always,
+            ..Recovery::UNKNOWN
+        }
     }
 }
 

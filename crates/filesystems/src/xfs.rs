@@ -4,10 +4,12 @@ use super::driver::FIRST_USE_BYTES;
 use super::mkfs::ValueRule::{Computed, Flag, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, ToolOutput, complete, output_of};
+use super::recovery::{Fsck, Recovery, SideBySide};
 use super::{FileSystem, FsError, IllegalLevel, Kernel, MetadataRule};
 use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::FsLevel;
+use fsarena_model::crash::Promises;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -234,6 +236,26 @@ impl FileSystem for Xfs {
 
     fn checksums(&self, features: &BTreeMap<String, String>) -> Option<bool> {
         Some(features.get("meta.crc")? == "1")
+    }
+
+    fn recovery(&self) -> Recovery {
+        Recovery {
+            without: Some("norecovery"),
+            check: Some(Fsck::new("xfs_repair", &["-n"], &[0])),
+            repair: Some(Fsck::new("xfs_repair", &["-L"], &[0])),
+            side_by_side: SideBySide::With("nouuid"),
+            ..Recovery::UNKNOWN
+        }
+    }
+
+    /// A log, and the size of a file is updated at the end of a write.
+    fn promises(&self, _options: &[&str]) -> Promises {
+        Promises {
+            no_stale_bytes: true,
+            replace_keeps_the_name: true,
+            mounts_without_repair: true,
+            ..Promises::default()
+        }
     }
 }
 

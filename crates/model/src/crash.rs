@@ -55,3 +55,13 @@ impl CrashPlan {
         Some(&row.reason)
     }
 }
+
+/// The documented promises (P1) of a file system with its options.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Promises {
+    pub replace_is_whole: bool,
+    pub replace_keeps_the_name: bool,
+    pub no_stale_bytes: bool,
+    pub mounts_without_repair: bool,
+}

@@ -202,5 +202,9 @@ impl CrashJob<'_> {
 fn promises(fs: &FsLevel) -> Promises {
     let has_journal = !fs.mkfs.get("features").is_some_and(|list| list.contains("^has_journal"));
     let options: Vec<&str> = fs.mount.iter().map(String::as_str).collect();
-    if has_journal { Promises::documented(&fs.name, &options) } else { Promises::default() }
+    if has_journal {
+        fsarena_filesystems::promises(&fs.name, &options)
+    } else {
+        Promises::default()
+    }
 }

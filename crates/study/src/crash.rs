@@ -3,10 +3,11 @@
 
 use crate::JsonSchema;
 use fsarena_crash::figures::{FigureError, FigureOptions, Figures, Share, figures};
-use fsarena_crash::promise::{PromiseClass, sends_no_flush};
+use fsarena_crash::promise::PromiseClass;
 use fsarena_crash::record::{CrashOutcome, CrashRecord, RECOVERY_SUFFIX, StoredCrashRun};
 use fsarena_crash::state::Class;
 use fsarena_crash::{Findings, Violation};
+use fsarena_filesystems::sends_no_flush;
 use fsarena_model::run::RunPlan;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,7 +9,6 @@ use super::options::{Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_crash::crash_workload::CrashWorkload;
 use fsarena_crash::oracle::Oracle;
-use fsarena_crash::promise::Promises;
 use fsarena_crash::state::Class;
 use fsarena_crash::workload::Kind;
 use fsarena_crash_runs::crash_run::{
@@ -223,7 +222,8 @@ impl<'a> Bench<'a> {
         let mut broken = 0;
         for seed in 1..=u64::from(RUNS) {
             let ran = crash_run(&self.order((fs, USERS), seed, cuts, true), &|| false)?;
-            let oracle = Oracle::new(&ran.work.ops, seed, Promises::documented(&fs.name, &[]))?;
+            let oracle =
+                Oracle::new(&ran.work.ops, seed, fsarena_filesystems::promises(&fs.name, &[]))?;
             let findings = ran.observed().map(|(state, seen)| oracle.judge(state, seen));
             broken += findings.filter(|found| found.breaks_the_contract()).count() as u64;
         }

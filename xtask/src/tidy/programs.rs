@@ -65,7 +65,17 @@ const STARTED: &[(&str, &[&str])] = &[
     ("executor/src/crash/application.rs", &["commands of an application"]),
     (
         "executor/src/crash/mounting.rs",
-        &["e2fsck", "xfs_repair", "btrfs", "jfs_fsck", "reiserfsck"],
+        &[
+            "e2fsck:filesystems/src/ext.rs",
+            "xfs_repair:filesystems/src/xfs.rs",
+            "btrfs:filesystems/src/btrfs.rs",
+            "jfs_fsck:filesystems/src/jfs.rs",
+            "reiserfsck:filesystems/src/reiserfs.rs",
+            "fsck.f2fs:filesystems/src/f2fs.rs",
+            "fsck.fat:filesystems/src/vfat.rs",
+            "fsck.exfat:filesystems/src/exfat.rs",
+            "ntfsfix:filesystems/src/ntfs3.rs",
+        ],
     ),
     ("executor/src/guest.rs", &["this program"]),
     ("executor/src/place.rs", &["this program"]),

@@ -3,7 +3,9 @@
 use super::error::CrashError;
 use fsarena_crash::observation::{FsckResult, MountStep};
 use fsarena_devices::TargetError;
-use fsarena_filesystems::{MountPlan, driver};
+use fsarena_filesystems::{
+    FileSystem, Fsck, MountPlan, Recovery, SideBySide, builtin_driver, driver,
+};
 use fsarena_metrics::monotonic_ns;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::{TargetSpec, Under};
@@ -28,142 +30,18 @@ const BUSY_PAUSE: Duration = Duration::from_millis(2);
 /// Exit code of one that did not end by itself.
 const NOT_ENDED: i32 = -1;
 
-/// A check: program and arguments before the device, and the exit codes that say that all is well.
-#[derive(Clone, Copy)]
-struct Fsck {
-    program: &'static str,
-    args: &'static [&'static str],
-    clean: &'static [i32],
-}
-
-const fn fsck(program: &'static str, args: &'static [&'static str], clean: &'static [i32]) -> Fsck {
-    Fsck { program, args, clean }
-}
-
-/// See [`Recovery`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SideBySide {
-    Never,
-    Always,
-    /// With this option of a mount.
-    With(&'static str),
-    /// Where its kernel has this file.
-    Where(&'static str),
-}
-
-impl SideBySide {
-    fn is_here(self) -> bool {
-        match self {
-            Self::Never => false,
-            Self::Always | Self::With(_) => true,
-            Self::Where(path) => Path::new(path).exists(),
-        }
-    }
-}
-
-/// What of recovery is peculiar to a file system.
-struct Recovery {
-    names: &'static [&'static str],
-    /// Options of a mount that replays no journal.
-    without: Option<&'static str>,
-    /// Looks and changes nothing.
-    check: Option<Fsck>,
-    repair: Option<Fsck>,
-    /// Its documents ask for the repair before the mount.
-    is_repaired_first: bool,
-    /// Whether two of the same UUID can be mounted at one time, and what the second needs for it.
-    side_by_side: SideBySide,
-    /// Words of the repair where it cannot replay the journal and goes on without: its exit code is
-    /// that of success then.
-    replay_failed: Option<&'static str>,
-}
-
-const RECOVERIES: &[Recovery] = &[
-    Recovery {
-        names: &["ext3", "ext4"],
-        without: Some("noload"),
-        check: Some(fsck("e2fsck", &["-fn"], &[0])),
-        repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
-        is_repaired_first: false,
-        side_by_side: SideBySide::Always,
-        replay_failed: None,
-    },
-    Recovery {
-        names: &["ext2"],
-        without: None,
-        check: Some(fsck("e2fsck", &["-fn"], &[0])),
-        repair: Some(fsck("e2fsck", &["-fy"], &[0, 1])),
-        is_repaired_first: true,
-        side_by_side: SideBySide::Always,
-        replay_failed: None,
-    },
-    Recovery {
-        names: &["xfs"],
-        without: Some("norecovery"),
-        check: Some(fsck("xfs_repair", &["-n"], &[0])),
-        repair: Some(fsck("xfs_repair", &["-L"], &[0])),
-        is_repaired_first: false,
-        side_by_side: SideBySide::With("nouuid"),
-        replay_failed: None,
-    },
-    Recovery {
-        names: &["btrfs"],
-        without: Some("rescue=all"),
-        check: Some(fsck("btrfs", &["check", "--readonly"], &[0])),
-        repair: None,
-        is_repaired_first: false,
-        // Since Linux 6.7 the second one gets another UUID while it is mounted.
-        side_by_side: SideBySide::Where("/sys/fs/btrfs/features/temp_fsid"),
-        replay_failed: None,
-    },
-    Recovery {
-        names: &["jfs"],
-        without: None,
-        check: Some(fsck("jfs_fsck", &["-n"], &[0])),
-        repair: Some(fsck("jfs_fsck", &["-a"], &[0, 1])),
-        is_repaired_first: true,
-        side_by_side: SideBySide::Never,
-        replay_failed: Some("logredo failed"),
-    },
-    Recovery {
-        names: &["reiserfs"],
-        without: None,
-        check: Some(fsck("reiserfsck", &["--check", "-y"], &[0])),
-        repair: Some(fsck("reiserfsck", &["--fix-fixable", "-y"], &[0, 1])),
-        is_repaired_first: false,
-        side_by_side: SideBySide::Never,
-        replay_failed: None,
-    },
-];
-
-/// One that is not known: mounted as it is, and never checked.
-const UNKNOWN: Recovery = Recovery {
-    names: &[],
-    without: None,
-    check: None,
-    repair: None,
-    is_repaired_first: false,
-    side_by_side: SideBySide::Never,
-    replay_failed: None,
-};
-
-impl Recovery {
-    fn tells_of_a_failed_replay(&self, text: &str) -> bool {
-        self.replay_failed.is_some_and(|words| text.contains(words))
-    }
-}
-
 /// Programs that check and repair a file system of this name.
 pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
-    let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
-    let both = known.map(|recovery| [recovery.check, recovery.repair]);
-    both.into_iter().flatten().flatten().map(|fsck| fsck.program)
+    recovery(name).programs().collect::<Vec<_>>().into_iter()
 }
 
-/// Whether two states of a file system of this name can be looked at at one time under one kernel.
+/// Whether two states of a file system of this name can be inspected at one time under one kernel.
 pub(super) fn is_side_by_side(name: &str) -> bool {
-    let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
-    known.is_some_and(|recovery| recovery.side_by_side.is_here())
+    recovery(name).side_by_side.is_here()
+}
+
+fn recovery(name: &str) -> Recovery {
+    builtin_driver(name).map_or(Recovery::UNKNOWN, FileSystem::recovery)
 }
 
 /// A disk of the guest.
@@ -246,7 +124,7 @@ pub(super) struct FileSystemOn<'a> {
     device: String,
     /// Whether nobody but this one uses its kernel.
     is_in_guest: bool,
-    recovery: &'static Recovery,
+    recovery: Recovery,
     replay_failed: Cell<bool>,
 }
 
@@ -254,7 +132,6 @@ impl<'a> FileSystemOn<'a> {
     /// `None`: it is not mounted by the kernel.
     fn new(plan: &'a MountPlan, name: &str, target: &TargetSpec) -> Option<Self> {
         let MountPlan::Kernel { fstype, options, .. } = plan else { return None };
-        let known = RECOVERIES.iter().find(|recovery| recovery.names.contains(&name));
         let device = target.device()?.to_str()?.to_owned();
         let is_in_guest = matches!(target, TargetSpec::Block { under: Under::Guest { .. }, .. });
         Some(Self {
@@ -262,7 +139,7 @@ impl<'a> FileSystemOn<'a> {
             options,
             device,
             is_in_guest,
-            recovery: known.unwrap_or(&UNKNOWN),
+            recovery: recovery(name),
             replay_failed: Cell::new(false),
         })
     }
@@ -296,7 +173,7 @@ impl<'a> FileSystemOn<'a> {
     pub(super) fn mount(&self, step: MountStep, mnt: &Path) -> Result<(), Errno> {
         if step == MountStep::AfterRepair {
             let (repaired, text) = self.run(self.recovery.repair).ok_or(Errno::NOENT)?;
-            self.replay_failed.set(self.recovery.tells_of_a_failed_replay(&text));
+            self.replay_failed.set(self.recovery.names_a_failed_replay(&text));
             if !repaired.is_clean {
                 return Err(Errno::UCLEAN);
             }
@@ -364,26 +241,5 @@ impl<'a> FileSystemOn<'a> {
         let is_clean = fsck.clean.contains(&exit_code);
         let duration_ns = monotonic_ns() - began_ns;
         Some((FsckResult { exit_code, is_clean, duration_ns }, text))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn recovery(name: &str) -> &'static Recovery {
-        RECOVERIES.iter().find(|recovery| recovery.names.contains(&name)).unwrap()
-    }
-
-    /// jfs_fsck says so in passing, reformats the log, and ends with 0.
-    #[test]
-    fn a_repair_that_replays_nothing_is_told_apart() {
-        let failed = "**Phase 0 - Replay Journal Log\n\
-                      logredo failed (rc=-274).  fsck continuing.\n\
-                      **Phase 9 - Reformat File System Log\nFilesystem is clean.\n";
-        let replayed = "**Phase 0 - Replay Journal Log\nFilesystem is clean.\n";
-        assert!(recovery("jfs").tells_of_a_failed_replay(failed));
-        assert!(!recovery("jfs").tells_of_a_failed_replay(replayed));
-        assert!(!recovery("ext4").tells_of_a_failed_replay(failed));
     }
 }

@@ -283,7 +283,7 @@ fn crash_state(input: &[u8]) {
     let lines = to_lines(&ops);
     assert!(from_lines(&lines).is_ok_and(|again| again == ops), "{lines}");
     read_a_few(&Store::in_memory(1 << 30, Discarded::Zeros), &log(), &state);
-    let promises = Promises::documented("ext4", &[]);
+    let promises = fsarena_filesystems::promises("ext4", &[]);
     if let Ok(oracle) = Oracle::new(&ops, SEED, promises) {
         let found = oracle.judge(&state, &seen);
         assert!(serde_json::to_string(&found).is_ok());
