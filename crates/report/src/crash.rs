@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrashHead {
     /// Of guests release and first digits of the hash of the binary; natively the release.
     pub kernel: String,
@@ -280,7 +281,13 @@ mod tests {
             seed: 7,
         };
         let style = Style { colour: false, ..Style::default() };
-        let text = crash_text(&head, &[row, lost], 160, style);
+        let rows = [row, lost];
+        crate::schema::assert_valid(
+            "crash",
+            "crash",
+            serde_json::json!({"head": head, "rows": rows}),
+        );
+        let text = crash_text(&head, &rows, 160, style);
         for said in [
             "hdd-2007 of 8 GiB, 2 runs of 120 s (seeds 7 to 8)",
             "repaired first",

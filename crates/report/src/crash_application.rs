@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What all rows have in common; the seconds are those that the command was told.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrashApplicationHead {
     #[serde(flatten)]
     pub campaign: CrashHead,
@@ -18,6 +19,7 @@ pub struct CrashApplicationHead {
 
 /// An application that was run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrashApplication {
     pub name: String,
     pub title: String,
@@ -28,6 +30,7 @@ pub struct CrashApplication {
 
 /// One contender with one application and one class of crash states.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrashApplicationRow {
     pub contender: String,
     pub application: String,
@@ -243,6 +246,8 @@ mod tests {
             seed: 1,
         };
         let head = CrashApplicationHead { campaign, applications: vec![application] };
+        let body = serde_json::json!({"head": head, "rows": rows});
+        crate::schema::assert_valid("crash-application", "crash_application", body);
         crash_application_text(&head, rows, 160, Style::default())
     }
 

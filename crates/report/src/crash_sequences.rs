@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SequenceHead {
     /// Kernel of the guests: release and first digits of the hash of its binary.
     pub kernel: String,
@@ -19,6 +20,7 @@ pub struct SequenceHead {
 
 /// A demand that some states did not meet.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BrokenRule {
     /// `contract`, `customary` or `damage`.
     pub class: String,
@@ -30,6 +32,7 @@ pub struct BrokenRule {
 
 /// One sequence that does not get what is demanded, in its first state of that kind.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SequenceCase {
     pub class: String,
     pub sentence: String,
@@ -46,6 +49,7 @@ pub struct SequenceCase {
 
 /// All sequences on one contender.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SequenceRow {
     pub contender: String,
     /// Operations that are not only there because others need them.
@@ -77,6 +81,7 @@ pub struct SequenceRow {
 
 /// One litmus program on one contender.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LitmusRow {
     pub contender: String,
     pub litmus: String,
@@ -288,6 +293,8 @@ mod tests {
             }],
             cases: vec![case(), SequenceCase { program: "second".to_owned(), ..case() }],
         };
+        let body = serde_json::json!({"head": head(), "rows": [row]});
+        crate::schema::assert_valid("crash-sequences", "crash_sequences", body);
         let text = sequences_text(&head(), &[row], 1, 200, Style::default());
         for said in [
             "hdd-2007 of 512 MiB, seed 7: sequences of 1 operation",
@@ -315,6 +322,8 @@ mod tests {
             outcomes: vec![("old".to_owned(), 200), ("of length zero".to_owned(), 100)],
             cases: vec![case()],
         };
+        let body = serde_json::json!({"head": head(), "rows": [row]});
+        crate::schema::assert_valid("crash-litmus", "crash_litmus", body);
         let text = litmus_text(&head(), &[row], 160, Style::default());
         assert!(text.contains("old 200, of length zero 100"), "{text}");
         assert!(text.contains("no "), "{text}");

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 /// One contender with one workload.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HuntRow {
     pub contender: String,
     pub workload: String,
@@ -34,6 +35,7 @@ pub struct HuntRow {
 
 /// A promise that was broken, and the state with the least missing that breaks it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HuntCase {
     pub is_contract: bool,
     pub sentence: String,
@@ -187,7 +189,10 @@ mod tests {
         let lost = HuntRow { disk_fault: lost, ..honest.clone() };
         assert!(honest.breaks_the_contract() && !lost.breaks_the_contract());
         let style = Style { colour: false, ..Style::default() };
-        let text = hunt_text(&head(), 200, &[honest, lost], 160, style);
+        let rows = [honest, lost];
+        let body = serde_json::json!({"head": head(), "states": 200, "rows": rows});
+        crate::schema::assert_valid("crash-hunt", "hunt", body);
+        let text = hunt_text(&head(), 200, &rows, 160, style);
         // Where lines are broken does not matter.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for said in [

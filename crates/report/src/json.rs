@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 16] = [
+pub const KINDS: [(&str, &str); 22] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-run", "compare [RUN] --json, of one RUN"),
@@ -30,14 +30,41 @@ pub const KINDS: [(&str, &str); 16] = [
     ("device-models", "devices --models --json"),
     ("device-model", "devices --model MODEL --json"),
     ("report", "report, in the page, a script element a RUN"),
+    ("crash", "crash --json"),
+    ("crash-hunt", "crash --every-event --json"),
+    ("crash-application", "crash --application NAME --json"),
+    ("crash-sequences", "crash sequences --json"),
+    ("crash-litmus", "crash litmus --json"),
+    ("medium-errors", "crash medium-errors --json"),
+];
+
+/// The kinds of documents without a published schema: what they show is seldom read by programs.
+const WITHOUT_SCHEMA: [&str; 12] = [
+    "crash-state",
+    "crash-states",
+    "dataset",
+    "devices",
+    "honesty",
+    "honesty-families",
+    "honesty-power",
+    "kernel",
+    "kernel-check",
+    "kernels",
+    "programs",
+    "references",
 ];
 
 /// A document of one value, under `key`: of RUNs (`list --json`), the built-in datasets or one
 /// dataset (`dataset --json`), what rules said on tapes (`selftest honesty --json`), the block
 /// devices of the machine (`devices --json`), device models (`devices --models --json`, `devices
 /// --model MODEL --json`).
+///
+/// # Panics
+/// In builds for tests, where the kind is neither one of [`KINDS`] nor one without a schema.
 #[must_use]
 pub fn document(kind: &str, key: &str, value: &impl serde::Serialize) -> Value {
+    let has_schema = KINDS.iter().any(|(known, _)| *known == kind);
+    debug_assert!(has_schema || WITHOUT_SCHEMA.contains(&kind), "{kind} is not in KINDS");
     json!({ "schema": SCHEMA, "kind": kind, key: value })
 }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What all rows have in common.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediumErrorHead {
     /// Kernel of the guests: release and first digits of the hash of its binary.
     pub kernel: String,
@@ -29,6 +30,7 @@ pub struct MediumErrorHead {
 /// which the disk failed a request and the guest came to the end of the work, but where it says
 /// otherwise.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MediumErrorRow {
     pub contender: String,
     pub workload: String,
@@ -274,6 +276,9 @@ mod tests {
             cases: 8,
             seed: 7,
         };
+        let cases: [u8; 0] = [];
+        let body = serde_json::json!({"head": head, "rows": rows, "cases": cases});
+        crate::schema::assert_valid("medium-errors", "medium_errors", body);
         medium_errors_text(&head, rows, 170, Style { colour: false, ..Style::default() })
     }
 

@@ -6,14 +6,15 @@
 //! fsarena-report` writes them anew.
 
 use crate::{
-    Advice, Answer, DatasetLine, DeviceModel, DeviceModelLine, MergedLine, Missing, PlanCost,
-    RunLine,
+    Advice, Answer, CrashApplicationHead, CrashApplicationRow, CrashHead, DatasetLine, DeviceModel,
+    DeviceModelLine, HuntRow, LitmusRow, MediumErrorHead, MediumErrorRow, MergedLine, Missing,
+    PlanCost, RunLine, SequenceHead, SequenceRow,
 };
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;
-use fsarena_study::{CrashRunsView, PhasePoints, Study};
+use fsarena_study::{CrashRow, CrashRunsView, PhasePoints, Study};
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, History, Sides};
 use schemars::generate::SchemaSettings;
@@ -129,6 +130,81 @@ mod documents {
         /// What was measured of it in simulated time.
         device_model: DeviceModel,
     }
+
+    /// Crash runs of one campaign.
+    #[derive(JsonSchema)]
+    pub(super) struct Campaign<H, R> {
+        /// What was done, and how.
+        head: H,
+        /// What was found.
+        rows: Vec<R>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct CrashDocument {
+        /// Power cuts at random times.
+        crash: Campaign<CrashHead, CrashRow>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct HuntDocument {
+        /// Power cuts at every event.
+        hunt: Hunt,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct Hunt {
+        /// What was done, and how.
+        head: CrashHead,
+        /// States that are inspected of each moment.
+        states: u32,
+        /// What was found.
+        rows: Vec<HuntRow>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct ApplicationDocument {
+        /// Power cuts under applications.
+        crash_application: Campaign<CrashApplicationHead, CrashApplicationRow>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct SequencesDocument {
+        /// Sequences of operations, each with its power cuts.
+        crash_sequences: Campaign<SequenceHead, SequenceRow>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct LitmusDocument {
+        /// What file systems answer to litmus programs.
+        crash_litmus: Campaign<SequenceHead, LitmusRow>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct MediumErrorsDocument {
+        /// Writes and flushes that fail.
+        medium_errors: MediumErrors,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct MediumErrors {
+        /// What was done, and how.
+        head: MediumErrorHead,
+        /// What was found.
+        rows: Vec<MediumErrorRow>,
+        /// Every case, with what was seen in it.
+        cases: Vec<MediumErrorEntry>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct MediumErrorEntry {
+        contender: String,
+        workload: String,
+        /// `not-struck`, `not-ended`, `unharmed`, `reported`, `lost-beside-report` or `silent`.
+        verdict: String,
+        /// The failing request, the calls that failed, and the files that are lost or damaged.
+        case: Map<String, Value>,
+    }
 }
 
 /// What a page of [`crate::page`] holds of each of its RUNs.
@@ -167,6 +243,12 @@ pub fn schema(kind: &str) -> Option<Value> {
         "device-models" => schema_of::<documents::DeviceModelsDocument>(),
         "device-model" => schema_of::<documents::DeviceModelDocument>(),
         "report" => schema_of::<ReportDocument>(),
+        "crash" => schema_of::<documents::CrashDocument>(),
+        "crash-hunt" => schema_of::<documents::HuntDocument>(),
+        "crash-application" => schema_of::<documents::ApplicationDocument>(),
+        "crash-sequences" => schema_of::<documents::SequencesDocument>(),
+        "crash-litmus" => schema_of::<documents::LitmusDocument>(),
+        "medium-errors" => schema_of::<documents::MediumErrorsDocument>(),
         _ => return None,
     };
     let mut value = schema.to_value();
@@ -235,5 +317,20 @@ fn by_unit(of: &mut Value, key: &str, names: &[&str]) {
     if let Some(all) = properties {
         let named = names.iter().map(|name| ((*name).to_owned(), property.clone()));
         all.extend(named.collect::<Map<String, Value>>());
+    }
+}
+
+/// Asserts that `body`, under `key`, is what the schema of the kind says.
+#[cfg(test)]
+pub(crate) fn assert_valid(kind: &str, key: &str, body: Value) {
+    let validator = jsonschema::validator_for(&schema(kind).unwrap()).unwrap();
+    let valid = crate::json::document(kind, key, &body);
+    let errors: Vec<String> =
+        validator.iter_errors(&valid).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{kind}: {errors:#?}");
+    for part in body.as_object().unwrap().keys() {
+        let mut less = valid.clone();
+        less[key].as_object_mut().unwrap().remove(part);
+        assert!(!validator.is_valid(&less), "{kind}: {part} may be absent");
     }
 }

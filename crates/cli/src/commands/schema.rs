@@ -31,6 +31,12 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "device-models",
     "device-model",
     "report",
+    "crash",
+    "crash-hunt",
+    "crash-application",
+    "crash-sequences",
+    "crash-litmus",
+    "medium-errors",
 ];
 
 /// The kind of files that are read.
@@ -41,7 +47,7 @@ pub fn run(args: &SchemaArgs) -> Result<()> {
     let Some(asked) = &args.kind else {
         let read = [(EXPERIMENT, "run FILE: for editors, what an experiment may say")];
         let lines = read.iter().chain(&KINDS);
-        let lines = lines.map(|(kind, from)| format!("{kind:17}fsarena {from}\n"));
+        let lines = lines.map(|(kind, from)| format!("{kind:18}fsarena {from}\n"));
         return context::print(&lines.collect::<String>());
     };
     let all = [(EXPERIMENT, fsarena_plan::PUBLISHED_SCHEMA)].into_iter().chain(SCHEMAS);

@@ -25,6 +25,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("commands/article.rs", "article"),
     ("commands/bundle/write.rs", "bundle"),
     ("commands/chart_files.rs", "report --assets"),
+    ("commands/crash_states.rs", "an image of a disk"),
     ("commands/dataset/write.rs", "contents of a dataset"),
     ("commands/describe.rs", "manual pages of its own"),
     ("commands/device_model.rs", "a chart, by the one way of texts"),
@@ -35,7 +36,6 @@ const WRITERS: &[(&str, &str)] = &[
     ("commands/open.rs", "an empty database"),
     ("commands/output_file.rs", "the one way of texts, and pictures"),
     ("commands/report.rs", "report, export"),
-    ("commands/crash_states.rs", "an image of a disk"),
 ];
 
 /// Names of the files of the program that write, below its sources.
