@@ -7,7 +7,6 @@
 //! jobs of fio and for what other programs have measured.
 
 use crate::JsonSchema;
-use crate::verdict::Metric;
 use serde::{Deserialize, Serialize};
 
 /// What a phase was told to do, as far as it decides what is free.
@@ -82,27 +81,6 @@ pub enum FreeQuantity {
 names!(FreeQuantity.name {
     Time = "time", Ops = "ops", Bytes = "bytes", Latency = "latency", Nothing = "nothing",
 });
-
-impl FreeQuantity {
-    /// What is compared where nothing else is asked.
-    #[must_use]
-    pub fn metric(self) -> Option<Metric> {
-        match self {
-            Self::Time => Some(Metric::Time),
-            Self::Ops => Some(Metric::PerOp),
-            Self::Bytes => Some(Metric::PerMib),
-            Self::Latency => Some(Metric::P99),
-            Self::Nothing => None,
-        }
-    }
-
-    /// Whether such a figure of the phase says something of the file system: of lengths the one
-    /// that was left free alone.
-    #[must_use]
-    pub fn allows(self, metric: Metric) -> bool {
-        !metric.is_length() || self.metric() == Some(metric)
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,10 +3,10 @@
 
 use crate::clock::Clock;
 use crate::free::FreeQuantity;
+use crate::metric::Metric;
 use crate::record::{
     CacheState, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord, Window,
 };
-use crate::verdict::Metric;
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every

@@ -6,6 +6,7 @@
 
 use crate::JsonSchema;
 use crate::clock::Clock;
+pub use crate::metric::Metric;
 use serde::{Deserialize, Serialize};
 
 /// Version of the method. Whatever can change a verdict of a stored RUN is a new version; the
@@ -138,72 +139,6 @@ impl Question {
             Metric::Time if self.clock == compared => text,
             Metric::Time => format!("{text}:time:{}", self.clock.name()),
             metric => format!("{text}:{}", metric.name()),
-        }
-    }
-}
-
-/// What is compared; of each, less is better.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Length of the phase by the question's clock.
-    #[default]
-    Time,
-    /// Busy time of all processors up to `durable`.
-    Cpu,
-    /// Bytes that the device wrote, up to the next unmount; of cycles over their periods.
-    Written,
-    /// The latency that 99 % of the ops stay below.
-    P99,
-    /// Length of the phase by the question's clock ÷ its ops: where a stonewall decides how many
-    /// ops there are.
-    PerOp,
-    /// Length of the phase by the question's clock ÷ the MiB that it moved: where the time is set
-    /// and bytes are counted, or a program reports bytes per time alone.
-    PerMib,
-    /// Time on a processor of the worker and the programs it starts, up to `durable`: what others
-    /// did is not in it.
-    TaskClock,
-}
-
-names!(Metric.name {
-    Time = "time", Cpu = "cpu", Written = "written", P99 = "p99", PerOp = "per-op",
-    PerMib = "per-mib", TaskClock = "task-clock",
-});
-
-impl Metric {
-    /// The clock that it goes up to, where lengths go up to `compared`.
-    #[must_use]
-    pub fn clock(self, compared: Clock) -> Clock {
-        match self {
-            Self::Time | Self::PerOp | Self::PerMib => compared,
-            Self::Cpu | Self::TaskClock => Clock::Durable,
-            Self::Written => Clock::Drained,
-            Self::P99 => Clock::Returned,
-        }
-    }
-
-    /// Whether it is how long the work of a phase takes.
-    #[must_use]
-    pub fn is_length(self) -> bool {
-        matches!(self, Self::Time | Self::PerOp | Self::PerMib)
-    }
-
-    /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
-    /// bytes): no spread smaller than that is believed. 100 ns for reading a clock on both sides
-    /// of a call; one tick of `/proc/stat` (10 ms); two of the microseconds of a task; a sector.
-    #[must_use]
-    pub fn step(self, value: f64) -> f64 {
-        match self {
-            Self::Time => 100.0,
-            // A bucket of the histogram is up to 1 ÷ 64 of its lower end wide.
-            Self::P99 => (value / 64.0).max(100.0),
-            // The clock is read once a phase, which a stonewall makes far longer than 100 ms.
-            Self::PerOp | Self::PerMib => value * 1e-6,
-            Self::Cpu => 10_000_000.0,
-            // getrusage(2) has whole microseconds of user and of system time.
-            Self::TaskClock => 2_000.0,
-            Self::Written => 512.0,
         }
     }
 }

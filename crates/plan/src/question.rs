@@ -8,6 +8,7 @@ use crate::error::{At, PlanError, Span};
 use crate::words::word;
 use fsarena_model::clock::Clock;
 use fsarena_model::free::FreeQuantity;
+use fsarena_model::metric::MetricKind;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::verdict::{Metric, Question};
 
@@ -57,12 +58,10 @@ pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern,
 /// the same work where it has that, and latencies where they are known.
 fn has(metric: Metric, work: &Workload, at: usize) -> bool {
     let constraints = work.constraints(at);
-    match metric {
-        Metric::P99 => !constraints.lacks_latency,
-        Metric::Time | Metric::PerOp | Metric::PerMib => {
-            constraints.free().metric() == Some(metric)
-        }
-        Metric::Cpu | Metric::TaskClock | Metric::Written => constraints.has_same_work(),
+    match metric.row().kind {
+        MetricKind::Latency => !constraints.lacks_latency,
+        MetricKind::Length => constraints.free().metric() == Some(metric),
+        MetricKind::Sum => constraints.has_same_work(),
     }
 }
 
@@ -86,7 +85,7 @@ fn why_not(metric: Metric, work: &Workload, at: usize) -> (&'static str, &'stati
         (Metric::Time, FreeQuantity::Bytes) => {
             ("the clock decides how much it moves", "ask for per-mib")
         }
-        (Metric::Time | Metric::Cpu | Metric::TaskClock | Metric::Written, _) => {
+        (Metric::Time, _) => {
             ("the clock decides how many ops it has", "ask for per-op, or for p99")
         }
         (Metric::PerOp | Metric::PerMib, FreeQuantity::Latency) => {
@@ -97,7 +96,10 @@ fn why_not(metric: Metric, work: &Workload, at: usize) -> (&'static str, &'stati
         (Metric::PerOp | Metric::PerMib, _) => {
             ("its work is the same in every trial", "ask for the time")
         }
-        (Metric::P99, _) => (
+        (metric, _) if metric.row().kind == MetricKind::Sum => {
+            ("the clock decides how many ops it has", "ask for per-op, or for p99")
+        }
+        (_, _) => (
             "a program does the work, and its ops are not timed",
             "ask for the time, or say by = \"engine\"",
         ),

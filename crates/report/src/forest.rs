@@ -237,10 +237,8 @@ pub fn one_run_text(run: &str, verdicts: &Verdicts, width: usize, style: Style) 
 pub fn compare_json(kind: &str, comparison: &impl Serialize, missing: &[Missing]) -> Value {
     let mut value = serde_json::to_value(comparison).unwrap_or(Value::Null);
     for question in value["questions"].as_array_mut().into_iter().flatten() {
-        let unit = match question["metric"].as_str() {
-            Some(name) if name == Metric::Written.name() => "value_bytes",
-            _ => "value_ns",
-        };
+        let metric = question["metric"].as_str().and_then(Metric::named).unwrap_or_default();
+        let unit = format!("value_{}", metric.row().unit.suffix());
         for row in question["rows"].as_array_mut().into_iter().flatten() {
             for side in ["before", "after"] {
                 for one in row[side].as_array_mut().into_iter().flatten() {

@@ -11,6 +11,7 @@ use crate::verdict::text::{level, listed, margin, metric, needs, ratio_and_inter
 use fsarena_chart::{
     Axis, Head, Histories, HistoryLine, HistoryPanel, HistorySpot, Key, PaperWidth, Spot,
 };
+use fsarena_model::metric::MetricUnit;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_verdict::compare::{
     ExcludedRun, GroupBy, History, HistoryChange, HistoryPoint, HistoryQuestion, HistorySeries,
@@ -37,10 +38,7 @@ pub fn history_json(history: &History) -> Value {
     let mut value = serde_json::to_value(history).unwrap_or(Value::Null);
     let questions = value["questions"].as_array_mut();
     for (json, question) in questions.into_iter().flatten().zip(&history.questions) {
-        let unit = match question.metric {
-            Metric::Written => "bytes",
-            _ => "ns",
-        };
+        let unit = question.metric.row().unit.suffix();
         let series = json["series"].as_array_mut().into_iter().flatten();
         let points = series.flat_map(|one| one["points"].as_array_mut().into_iter().flatten());
         for point in points.filter_map(Value::as_object_mut) {
@@ -271,9 +269,9 @@ fn panel(history: &History, question: &HistoryQuestion, labels: &IndexSet<&str>)
         event.0 = event.0.min(point.started_unix_ns);
     }
     begun.sort_by(|_, one, _, other| one.0.cmp(&other.0));
-    let (by, unit) = match question.metric {
-        Metric::Written => (f64::from(1 << 20), "MiB"),
-        _ => (1e9, "s"),
+    let (by, unit) = match question.metric.row().unit {
+        MetricUnit::Bytes => (f64::from(1 << 20), "MiB"),
+        MetricUnit::Ns => (1e9, "s"),
     };
     let what = metric(question.metric, question.clock);
     let line = |one: &HistorySeries| {

@@ -3,13 +3,13 @@
 
 use crate::answer::Answer;
 use crate::article::{OwnPhase, OwnRun};
-use fsarena_model::verdict::Metric;
 use fsarena_reference::Article;
 use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
 use serde_json::{Map, Value, json};
 
-/// Version of the documents. 2 has `crash` and `reported` where 1 had `safety` and `told`.
+/// Version of the documents. Where 1 had `safety`, 2 has `crash`; where it had `told` in a name,
+/// `reported`; and where it had the `rung` of a mount, its `step`.
 pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.
@@ -213,7 +213,7 @@ const IN_BASE_UNIT: [&str; 6] =
 pub fn answer_json(answer: &Answer) -> Value {
     let mut value = serde_json::to_value(answer).unwrap_or(Value::Null);
     for (json, row) in objects(&mut value, "rows").zip(&answer.rows) {
-        let unit = unit(row.metric);
+        let unit = row.metric.row().unit.suffix();
         let cells = json.get_mut("cells").and_then(Value::as_array_mut);
         for cell in cells.into_iter().flatten().filter_map(Value::as_object_mut) {
             for key in ["median", "min", "max"] {
@@ -223,14 +223,6 @@ pub fn answer_json(answer: &Answer) -> Value {
     }
     round(&mut value);
     value
-}
-
-/// What stands behind the key of a value in a metric's base unit.
-fn unit(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Written => "bytes",
-        _ => "ns",
-    }
 }
 
 /// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers
@@ -243,7 +235,7 @@ pub fn verdict_json(verdicts: &Verdicts) -> Value {
     let mut value = serde_json::to_value(verdicts).unwrap_or(Value::Null);
     let questions = value.get_mut("questions").and_then(Value::as_array_mut);
     for (json, question) in questions.into_iter().flatten().zip(&verdicts.questions) {
-        let unit = unit(question.metric);
+        let unit = question.metric.row().unit.suffix();
         for row in objects(json, "rows") {
             for key in IN_BASE_UNIT {
                 rename(row, key, &format!("{key}_{unit}"));

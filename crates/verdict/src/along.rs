@@ -154,23 +154,9 @@ fn words(
         return (no_difference((a, b), key, levels), false);
     };
     let is_less = |stretch: &Stretch| stretch.verdict == Verdict::Faster;
-    let (less, more) = match metric {
-        Metric::Time => ("faster", "slower"),
-        Metric::PerOp => ("faster per op", "slower"),
-        Metric::PerMib => ("faster per MiB", "slower"),
-        Metric::Cpu => ("less busy with processors", "more"),
-        Metric::TaskClock => ("lower in task clock", "higher"),
-        Metric::Written => ("writing less", "more"),
-        Metric::P99 => ("lower in p99 latency", "higher"),
-    };
-    let (other_less, other_more) = match metric {
-        Metric::Time => ("faster", "slower"),
-        Metric::PerOp => ("faster", "slower per op"),
-        Metric::PerMib => ("faster", "slower per MiB"),
-        Metric::Cpu => ("less", "more busy with processors"),
-        Metric::TaskClock => ("lower", "higher in task clock"),
-        Metric::Written => ("less", "writing more"),
-        Metric::P99 => ("lower", "higher in p99 latency"),
+    let ((less, more), (other_less, other_more)) = {
+        let words = &metric.row().words;
+        (words.first, words.later)
     };
     let opening = if is_less(first) { less } else { other_more };
     let mut text = format!("{a} is {opening} than {b} {}", place(first, key, levels));

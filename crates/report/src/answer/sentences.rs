@@ -44,14 +44,15 @@ pub(crate) fn change_range(metric: Metric, cell: &AnswerCell) -> String {
         Mark::Faster => (1.0 - high, 1.0 - low),
         _ => (low - 1.0, high - 1.0),
     };
-    match (cell.mark, metric) {
-        (Mark::Slower, _) if high >= RANGE_IN_FACTORS_FROM => {
+    let words = &metric.row().words;
+    match cell.mark {
+        Mark::Slower if high >= RANGE_IN_FACTORS_FROM => {
             let range = joined(&ratio(low), &ratio(high));
-            format!("{range} times {}", amount(metric))
+            format!("{range} times {}", words.amount)
         }
         // What is almost all is not rounded to all.
-        (Mark::Faster, _) => format!("{} % {}", percents(least, most, 99.5), less(metric)),
-        _ => format!("{} % {}", percents(least, most, f64::INFINITY), more(metric)),
+        Mark::Faster => format!("{} % {}", percents(least, most, 99.5), words.less),
+        _ => format!("{} % {}", percents(least, most, f64::INFINITY), words.more),
     }
 }
 
@@ -67,42 +68,6 @@ fn percents(least: f64, most: f64, exact: f64) -> String {
 
 fn joined(low: &str, high: &str) -> String {
     if low == high { low.to_owned() } else { format!("{low}-{high}") }
-}
-
-fn less(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Time => "less time",
-        Metric::Cpu => "less processor time",
-        Metric::TaskClock => "less task clock",
-        Metric::Written => "fewer bytes",
-        Metric::P99 => "less p99 latency",
-        Metric::PerOp => "less time for an op",
-        Metric::PerMib => "less time for 1 MiB",
-    }
-}
-
-fn more(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Time => "more time",
-        Metric::Cpu => "more processor time",
-        Metric::TaskClock => "more task clock",
-        Metric::Written => "more bytes",
-        Metric::P99 => "more p99 latency",
-        Metric::PerOp => "more time for an op",
-        Metric::PerMib => "more time for 1 MiB",
-    }
-}
-
-fn amount(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Time => "the time",
-        Metric::Cpu => "the processor time",
-        Metric::TaskClock => "the task clock",
-        Metric::Written => "the bytes",
-        Metric::P99 => "the p99 latency",
-        Metric::PerOp => "the time for an op",
-        Metric::PerMib => "the time for 1 MiB",
-    }
 }
 
 /// Who is faster at what, and by how much.

@@ -141,7 +141,7 @@ impl Grid<'_, '_> {
     /// What lies on which side of 1.
     fn way(&self) -> &'static str {
         let mut rows = self.answers.first().rows.iter();
-        match rows.all(|row| row.metric.is_length() || row.metric == Metric::P99) {
+        match rows.all(|row| row.metric.is_speed()) {
             true => "faster ◂ ▸ slower",
             false => "less ◂ ▸ more",
         }
@@ -304,7 +304,7 @@ fn sign(mark: Mark) -> &'static str {
 
 /// What is said of a contender, in a word or two.
 fn word(metric: Metric, cell: &AnswerCell, answer: &Answer) -> String {
-    let is_time = metric.is_length() || metric == Metric::P99;
+    let is_time = metric.is_speed();
     match cell.mark {
         Mark::Baseline => String::new(),
         _ if cell.machine_effect.is_some() => "the machine".to_owned(),

@@ -10,7 +10,6 @@ use crate::verdict::question::{against, levels, multipliers, ranking, undecided,
 use crate::verdict::sentences::{between, pair_as_ranked};
 use crate::verdict::text::{margin, metric, percent};
 use fsarena_chart::{Head, Key, Ratio, Ratios, Spot, Svg};
-use fsarena_model::verdict::Metric;
 use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 use maud::{Markup, html};
 
@@ -130,15 +129,7 @@ fn ratios(
         return None;
     }
     let what = metric(question.metric, question.clock);
-    let of = match question.metric {
-        Metric::Time => "time",
-        Metric::Cpu => "processor time",
-        Metric::TaskClock => "task clock",
-        Metric::Written => "bytes written",
-        Metric::P99 => "p99 latency",
-        Metric::PerOp => "time of an op",
-        Metric::PerMib => "time of 1 MiB",
-    };
+    let of = question.metric.row().words.noun;
     let chart = Ratios {
         head: Head {
             id: format!("{}-ratios-{}", context.prefix, at + 1),

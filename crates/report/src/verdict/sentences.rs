@@ -332,7 +332,7 @@ impl Sentences<'_> {
             Verdict::Undecided => format!("{}, undecided", self.open_claim(pair, false)),
             Verdict::Faster | Verdict::Slower => {
                 let than = if other.is_empty() { bare(than) } else { than };
-                format!("{before} {}{than}{}", self.figures(pair), end(""))
+                format!("{before}{} {than}{}", self.figures(pair), end(""))
             }
         }
     }
@@ -363,29 +363,16 @@ impl Sentences<'_> {
         let (ratio, interval) = ratio_and_interval(Some(ratio), low, high);
         let interval = interval.unwrap_or_else(|| "(no interval)".to_owned());
         let (verb, _) = self.verb_and_than(Verdict::Undecided);
-        let of = match self.metric {
-            Metric::Time => "the time of",
-            Metric::Cpu => "the processor time of",
-            Metric::TaskClock => "the task clock of",
-            Metric::Written => "the bytes of",
-            Metric::P99 => "the p99 latency of",
-            Metric::PerOp => "the time of an op of",
-            Metric::PerMib => "the time of 1 MiB of",
-        };
-        format!("{who}{verb} {ratio} times {interval} {of} {}", pair.b_label)
+        let of = self.metric.row().words.of;
+        format!("{who}{verb}{ratio} times {interval} {of} {}", pair.b_label)
     }
 
     /// What is before and behind the figures.
     fn verb_and_than(&self, verdict: Verdict) -> (&'static str, &'static str) {
-        match (self.metric, verdict) {
-            (metric, Verdict::Faster) if metric.is_length() => ("is", " as fast as"),
-            (Metric::PerOp, _) => ("takes", " as long for an op as"),
-            (Metric::PerMib, _) => ("takes", " as long for a MiB as"),
-            (Metric::Time, _) => ("takes", " as long as"),
-            (Metric::Cpu, _) => ("needs", " the processor time of"),
-            (Metric::TaskClock, _) => ("needs", " the task clock of"),
-            (Metric::Written, _) => ("writes", " as many bytes as"),
-            (Metric::P99, _) => ("has", " the p99 latency of"),
+        let words = &self.metric.row().words;
+        match verdict {
+            Verdict::Faster if self.metric.is_length() => ("is ", "as fast as"),
+            _ => (words.verb, words.than),
         }
     }
 }

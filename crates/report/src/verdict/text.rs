@@ -25,23 +25,7 @@ pub fn metric(metric: Metric, clock: Clock) -> String {
 
 /// The same of a phase that `changes` something or not: what only reads has nothing to make safe.
 pub(crate) fn figure(metric: Metric, clock: Clock, changes: bool) -> String {
-    let words = match (metric, clock) {
-        (Metric::Time, Clock::Durable) if changes => "time until safe on disk",
-        (Metric::Time, Clock::Returned) if changes => "time until the calls returned",
-        (Metric::Time, Clock::Drained) => "time until the disk is at rest",
-        (Metric::Time, Clock::Durable | Clock::Returned) => "time",
-        (Metric::Cpu, _) => "processor time",
-        (Metric::TaskClock, _) => "task clock",
-        (Metric::Written, _) => "bytes written to disk",
-        (Metric::P99, _) => "latency of 99 % of calls",
-        (Metric::PerOp, Clock::Durable) if changes => "time of an op until safe on disk",
-        (Metric::PerOp, Clock::Drained) => "time of an op until the disk is at rest",
-        (Metric::PerOp, Clock::Durable | Clock::Returned) => "time of an op",
-        (Metric::PerMib, Clock::Durable) if changes => "time of 1 MiB until safe on disk",
-        (Metric::PerMib, Clock::Drained) => "time of 1 MiB until the disk is at rest",
-        (Metric::PerMib, Clock::Durable | Clock::Returned) => "time of 1 MiB",
-    };
-    words.to_owned()
+    metric.row().words.figure.words(clock, changes).to_owned()
 }
 
 /// Phases that get no verdict, because they leave nothing free.
@@ -284,31 +268,11 @@ pub(crate) struct Claim<'a> {
 /// What FASTER and SLOWER need less and more of, and what UNDECIDED is told of: before and after
 /// the ratio.
 pub(crate) fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static str) {
-    if verdict == Verdict::Undecided {
-        return match metric {
-            Metric::Time => ("takes ", "as long as"),
-            Metric::Cpu => ("needs ", "the processor time of"),
-            Metric::TaskClock => ("needs ", "the task clock of"),
-            Metric::Written => ("writes ", "as many bytes as"),
-            Metric::P99 => ("has ", "the p99 latency of"),
-            Metric::PerOp => ("takes ", "as long for an op as"),
-            Metric::PerMib => ("takes ", "as long for a MiB as"),
-        };
-    }
-    let less = verdict == Verdict::Faster;
-    match (metric, less) {
-        (Metric::Time | Metric::PerOp | Metric::PerMib, true) => ("", "as fast"),
-        (Metric::Time, false) => ("takes ", "as long"),
-        (Metric::PerOp, false) => ("takes ", "as long for an op"),
-        (Metric::PerMib, false) => ("takes ", "as long for a MiB"),
-        (Metric::Cpu, true) => ("needs less processor time, ", "as much"),
-        (Metric::Cpu, false) => ("needs more processor time, ", "as much"),
-        (Metric::TaskClock, true) => ("needs less task clock, ", "as much"),
-        (Metric::TaskClock, false) => ("needs more task clock, ", "as much"),
-        (Metric::Written, true) => ("needs less writing, ", "as many bytes"),
-        (Metric::Written, false) => ("needs more writing, ", "as many bytes"),
-        (Metric::P99, true) => ("needs less for 99 % of its ops, ", "as long"),
-        (Metric::P99, false) => ("needs more for 99 % of its ops, ", "as long"),
+    let words = &metric.row().words;
+    match verdict {
+        Verdict::Faster => words.faster,
+        Verdict::Undecided => (words.verb, words.than),
+        Verdict::Slower | Verdict::Same => words.slower,
     }
 }
 

@@ -56,23 +56,7 @@ impl Phrases for Russian {
     }
 
     fn metric(&self, metric: Metric, clock: Clock, changes: bool) -> String {
-        let words = match (metric, clock) {
-            (Metric::Time, Clock::Durable) if changes => "время до сохранности на диске",
-            (Metric::Time, Clock::Returned) if changes => "время до возврата из вызовов",
-            (Metric::Time, Clock::Drained) => "время до покоя диска",
-            (Metric::Time, Clock::Durable | Clock::Returned) => "время",
-            (Metric::Cpu, _) => "процессорное время",
-            (Metric::TaskClock, _) => "процессорное время самих программ",
-            (Metric::Written, _) => "записано на диск",
-            (Metric::P99, _) => "задержка 99 % вызовов",
-            (Metric::PerOp, Clock::Durable) if changes => "время операции до сохранности на диске",
-            (Metric::PerOp, Clock::Drained) => "время операции до покоя диска",
-            (Metric::PerOp, Clock::Durable | Clock::Returned) => "время операции",
-            (Metric::PerMib, Clock::Durable) if changes => "время 1 МиБ до сохранности на диске",
-            (Metric::PerMib, Clock::Drained) => "время 1 МиБ до покоя диска",
-            (Metric::PerMib, Clock::Durable | Clock::Returned) => "время 1 МиБ",
-        };
-        words.to_owned()
+        metric.row().russian.words(clock, changes).to_owned()
     }
 
     fn machine(&self, machine: &str, devices: &[String]) -> String {
