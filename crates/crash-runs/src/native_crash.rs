@@ -44,7 +44,7 @@ const QUIET_LIMIT: Duration = Duration::from_secs(120);
 /// A disk whose fastest answer is faster than this is served by no machine, however quiet: one and
 /// a half times the least that a request was seen to take.
 const QUIET_FASTEST_NS: u64 = 33_000;
-/// So often it inspections.
+/// So often it looks.
 const QUIET_EVERY: Duration = Duration::from_secs(2);
 /// Of what ends by itself.
 const END_LIMIT: Duration = Duration::from_secs(30);

@@ -80,7 +80,7 @@ pub(crate) fn in_groups_of<S: Clone + Sync, T: Send, E: From<GuestError> + Send>
 }
 
 /// Places of states in so many groups, in order in each. Which are together is drawn, always alike:
-/// later states cost more, and every Nth is more than looked at.
+/// later states cost more, and of every Nth more is done than an inspection.
 fn dealt(states: usize, groups: usize) -> Vec<Vec<usize>> {
     let mut places: Vec<usize> = (0..states).collect();
     Seed::from_number(0).child("groups", 0).rng().shuffle(&mut places);

@@ -83,20 +83,22 @@ impl Promise {
             Self::ReplaceIsWhole => {
                 "ext4, auto_da_alloc: the data of the new file are forced to disk before a rename \
                  over an existing file is committed; ext3, data=ordered: all data are forced out \
-                 before their metadata are committed; data=journal: data go through the journal"
+                 before their metadata are committed; data=journal: data go through the journal; \
+                 nilfs2, order=strict: all operations keep their order"
             }
             Self::ReplaceKeepsTheName => {
                 "rename(2): if newpath exists it is atomically replaced, there is no point at \
-                 which it is missing; journaled or copied on write with the rest of the metadata"
+                 which it is missing; journaled, copied on write, or in a log or checkpoint with \
+                 the rest of the metadata"
             }
             Self::NoStaleBytes => {
                 "blocks reach a file together with its own data, or not at all: data=ordered and \
                  data=journal (ext3, ext4), size updated at the end of the write (xfs), copy on \
-                 write (btrfs)"
+                 write (btrfs), logs that are whole or not there (nilfs2)"
             }
             Self::MountsWithoutRepair => {
-                "a journal or copy on write: the file system is consistent after a crash, and \
-                 mounting it recovers it"
+                "a journal, a log, checkpoints or copy on write: the file system is consistent after \
+                 a crash, and mounting it recovers it"
             }
         }
     }

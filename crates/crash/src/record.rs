@@ -29,7 +29,7 @@ pub struct CrashRecord {
     /// late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_share: Option<f64>,
-    /// Its documents ask for a repair before the mount, and that was done.
+    /// Its documents or its kernel ask for a repair before the mount, and that was done.
     pub is_repaired_first: bool,
     /// One for each crash point.
     pub findings: Vec<Findings>,

@@ -108,7 +108,7 @@ const UNSAFE_OPTIONS: [(&str, &str, &str); 7] = [
 const SLOW: [(&str, &str, &str); 1] =
     [("data", "journal", "data=journal: all contents are written twice")];
 
-/// Mount options that trade crash for speed, or speed for crash.
+/// Mount options that trade safety for speed, or speed for safety.
 pub(crate) fn promises(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let in_force = |list: &[(&str, &str, &'static str)]| -> Vec<&'static str> {
         let set = |&&(name, value, _): &&(&str, &str, &str)| dir.option(name) == Some(value);

@@ -89,8 +89,8 @@ pub struct CrashCheck {
 
 /// Does the task of `text`, a [`CrashTask`] as JSON. Gives a [`WorkRecord`], of an application what
 /// `fsarena_crash::application` has, of work on a disk that may fail a
-/// `fsarena_crash::medium_error::record`, and of looks nothing: `take` gets an observation for
-/// each contents of a disk.
+/// `fsarena_crash::medium_error::record`, and of inspections nothing: `take` gets an observation
+/// for each contents of a disk.
 ///
 /// # Errors
 /// Why it could not be done.

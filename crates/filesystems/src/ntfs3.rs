@@ -111,7 +111,7 @@ impl FileSystem for Ntfs3 {
     }
 
     /// No program for Linux checks all of it: ntfsfix looks at the most important structures, and
-    /// takes the mark away that it was not unmounted, with which the kernel does not mount it.
+    /// takes the mark away that it was not unmounted.
     fn recovery(&self) -> Recovery {
         Recovery {
             check: Some(Fsck::new("ntfsfix", &["--no-action"], &[0])),

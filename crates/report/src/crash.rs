@@ -159,7 +159,7 @@ pub(crate) fn notes(row: &CrashRow) -> Vec<(&'static str, String)> {
     out.extend(whose_loss(row).map(|what| ("mind: ", format!("{who}{what}"))));
     if row.kernel_reported > 0 {
         let times = row.kernel_reported;
-        let what = format!("{who}the kernel told of damage at {times} crash points");
+        let what = format!("{who}the kernel reported damage at {times} crash points");
         out.push(("mind: ", what));
     }
     let lead = match &row.disk_fault {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_judged_and_who_broke_it_is_told() {
+    fn says_what_is_not_judged_and_who_broke_it() {
         let row = CrashRow {
             contender: "ext4".to_owned(),
             workload: "journal".to_owned(),
@@ -282,11 +282,8 @@ mod tests {
         };
         let style = Style { colour: false, ..Style::default() };
         let rows = [row, lost];
-        crate::schema::assert_valid(
-            "crash",
-            "crash",
-            serde_json::json!({"head": head, "rows": rows}),
-        );
+        let body = serde_json::json!({"head": head, "rows": rows});
+        crate::schema::assert_valid("crash", "crash", body);
         let text = crash_text(&head, &rows, 160, style);
         for said in [
             "hdd-2007 of 8 GiB, 2 runs of 120 s (seeds 7 to 8)",
@@ -294,7 +291,7 @@ mod tests {
             "3 of 50 ops failed (error 95 first)",
             "the disk lied: ext4, journal, lying=2: 2 checks of files: fsync(2): kept",
             "such as seed 1, cut at 3.000 s: f: gone",
-            "the kernel told of damage at 1 crash points",
+            "the kernel reported damage at 1 crash points",
             "mind: ext4, journal, lying=2: it sends no flush to the disk",
             "could not replay the log at 12 of 200 crash points",
             "dropall: the disk lost flush 7 of the work: what is broken is broken by the disk",

@@ -51,10 +51,10 @@ pub struct CrashApplicationRow {
     pub lost_age_max_ns: u64,
     /// Crash points at which the check did not pass, of those at which it was run.
     pub check_failed: CrashShare,
-    /// Crash points at which it could be mounted without a repair; absent where its documents ask
-    /// for one first.
+    /// Crash points at which it could be mounted without a repair; absent where documents or
+    /// kernel ask for one first.
     pub mounted_as_before: Option<CrashShare>,
-    /// Crash points at which the kernel told of damage.
+    /// Crash points at which the kernel reported damage.
     pub kernel_reported: u64,
     /// First cases of what is wrong, each with its seed, its time and what the check said.
     pub cases: Vec<String>,
@@ -135,7 +135,7 @@ fn findings(row: &CrashApplicationRow, width: usize) -> String {
     let mut out = String::new();
     if row.kernel_reported > 0 {
         let times = row.kernel_reported;
-        let what = format!("{who}the kernel told of damage at {times} crash points");
+        let what = format!("{who}the kernel reported damage at {times} crash points");
         out.push_str(&wrap("mind: ", &what, width));
     }
     let failed = &row.check_failed;

@@ -48,7 +48,7 @@ pub(crate) struct TrialLoop<'a> {
     /// How the RUN was cut off before its plan was carried out, in words.
     pub(crate) cut_off: Option<String>,
     /// Trials of the block under way that were begun beside the present one, by their sequence and
-    /// processor: guests, which share nothing but the processors.
+    /// their number among guests, which share nothing but the processors.
     ahead: Vec<(usize, usize, Session<'a>)>,
 }
 
@@ -500,7 +500,7 @@ impl<'a> TrialLoop<'a> {
         Ok(record)
     }
 
-    /// the trial and its processor; it is begun now, unless it was.
+    /// The trial and its number among guests; it is begun now, unless it was.
     fn begun(
         &mut self,
         sequence: usize,

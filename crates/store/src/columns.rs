@@ -6,6 +6,9 @@ use rusqlite::types::Type;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
+/// Of a word that is not known, shown in an error.
+const WORD_SHOWN_CHARS: usize = 40;
+
 /// An unsigned value as SQLite's signed one; what does not fit is cut (the raw text is exact).
 pub(crate) fn int(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
@@ -31,6 +34,24 @@ pub(crate) fn unsigned_if(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u
         u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, value))
     };
     value.map(unsigned).transpose()
+}
+
+/// The value of the model whose name column `at` holds.
+///
+/// # Errors
+/// A word that the model does not have: another program wrote it, or a later version.
+pub(crate) fn word<T>(
+    row: &Row<'_>,
+    at: usize,
+    named: impl FnOnce(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let text = row.get_ref(at)?.as_str()?;
+    named(text).ok_or_else(|| {
+        let column = row.as_ref().column_name(at).unwrap_or_default();
+        let shown: String = text.chars().take(WORD_SHOWN_CHARS).collect();
+        let what = format!("{column} is {shown:?}, which this fsarena does not know");
+        rusqlite::Error::FromSqlConversionFailure(at, Type::Text, what.into())
+    })
 }
 
 /// A value of the model as JSON text.

@@ -1,6 +1,6 @@
 //! Reading: runs and plans as they were stored.
 
-use crate::columns::{int, sha256, unsigned};
+use crate::columns::{int, sha256, unsigned, word};
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::header_rules;
 use fsarena_model::run::{RunHeader, RunState};
@@ -66,7 +66,7 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         experiment: row.get(2)?,
         title: row.get(3)?,
         created_unix_ns: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
-        state: state(row.get_ref(5)?.as_str()?),
+        state: word(row, 5, RunState::named)?,
         note: row.get(6)?,
         trials_done: row.get(7)?,
         trials_planned: row.get(8)?,
@@ -74,16 +74,6 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         merged: row.get(10)?,
         has_own_title: row.get(11)?,
     })
-}
-
-fn state(name: &str) -> RunState {
-    match name {
-        "done" => RunState::Done,
-        "interrupted" => RunState::Interrupted,
-        "failed" => RunState::Failed,
-        // The schema allows no fifth word.
-        _ => RunState::Running,
-    }
 }
 
 impl Store {
@@ -116,7 +106,7 @@ impl Store {
     pub fn state(&self, run: RunId) -> Result<RunState, StoreError> {
         let found = self.sql(|c| {
             let mut select = c.prepare_cached("SELECT state FROM run WHERE id = ?")?;
-            select.query_row([run.0], |row| Ok(state(row.get_ref(0)?.as_str()?))).optional()
+            select.query_row([run.0], |row| word(row, 0, RunState::named)).optional()
         })?;
         found.ok_or_else(|| self.no_such_run(run))
     }

@@ -4,7 +4,7 @@
 //! A score must be that of the record: [`TrialScore::from_record`]. Nothing is summed here; which
 //! counters make up a figure is the model's matter.
 
-use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsigned_if};
+use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsigned_if, word};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::free::FreeQuantity;
 use fsarena_model::record::{CacheState, Drained, TimeBase, TrialRecord, Window};
@@ -106,12 +106,8 @@ fn latest_trials(c: &Connection, run: RunId) -> rusqlite::Result<Vec<(i64, Trial
             sequence: row.get(0)?,
             started_unix_ns: unsigned(row, 3)?,
             elapsed_ns: unsigned(row, 4)?,
-            is_interrupted: row.get_ref(2)?.as_str()? == "interrupted",
-            time_base: match row.get_ref(6)?.as_str()? {
-                "virtual" => TimeBase::Virtual,
-                // The schema allows no third word.
-                _ => TimeBase::Wall,
-            },
+            is_interrupted: word(row, 2, is_interrupted)?,
+            time_base: word(row, 6, TimeBase::named)?,
             has_bad_contents: unsigned_if(row, 5)?.is_some_and(|files| files > 0),
             phases: Vec::new(),
         };
@@ -121,6 +117,45 @@ fn latest_trials(c: &Connection, run: RunId) -> rusqlite::Result<Vec<(i64, Trial
         trials.push((row.get(1)?, score));
     }
     Ok(trials)
+}
+
+/// Whether a trial of this outcome was interrupted.
+fn is_interrupted(outcome: &str) -> Option<bool> {
+    match outcome {
+        "interrupted" => Some(true),
+        "done" | "not-run" | "failed" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether there was a device to drain, by the word of [`drained_name`].
+fn has_device(drained: &str) -> Option<bool> {
+    match drained {
+        "no-device" => Some(false),
+        "frozen" | "idle" | "not-drained" => Some(true),
+        _ => None,
+    }
+}
+
+/// What has this word of [`cache_state_name`]; of the two that are `warm`, one.
+fn cache_state(word: &str) -> Option<CacheState> {
+    const ALL: [CacheState; 5] = [
+        CacheState::Cold,
+        CacheState::ColdClients,
+        CacheState::Warm,
+        CacheState::WarmByNature,
+        CacheState::Unknown,
+    ];
+    ALL.into_iter().find(|state| cache_state_name(*state) == word)
+}
+
+fn memory(word: &str) -> Option<MemoryKind> {
+    match word {
+        "whole" => Some(MemoryKind::Whole),
+        "limited" => Some(MemoryKind::Limited),
+        "not-limited" => Some(MemoryKind::NotLimited),
+        _ => None,
+    }
 }
 
 /// A row of [`COLUMNS`].
@@ -138,29 +173,22 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
     }
     Ok(PhaseScore {
         name: row.get(0)?,
-        // The schema allows no further words.
-        free: row.get_ref(26)?.as_str_or_null()?.and_then(FreeQuantity::named),
+        free: match row.get_ref(26)?.as_str_or_null()? {
+            Some(_) => Some(word(row, 26, FreeQuantity::named)?),
+            None => None,
+        },
         is_complete: !is_cut_short,
         returned_ns: unsigned(row, 2)?,
         durable_ns,
-        drained_ns: match row.get_ref(4)?.as_str()? {
-            "no-device" => durable_ns,
-            _ => unsigned_if(row, 5)?,
+        drained_ns: match word(row, 4, has_device)? {
+            false => durable_ns,
+            true => unsigned_if(row, 5)?,
         },
-        // The schema allows no further words.
-        cache: match row.get_ref(6)?.as_str()? {
-            "cold" => CacheState::Cold,
-            "cold-clients" => CacheState::ColdClients,
-            "warm" if row.get(18)? => CacheState::NotWarm,
-            "warm" => CacheState::Warm,
-            "unknown" => CacheState::Unknown,
-            _ => CacheState::WarmByNature,
+        cache: match word(row, 6, cache_state)? {
+            CacheState::Warm if row.get(18)? => CacheState::NotWarm,
+            state => state,
         },
-        memory: match row.get_ref(7)?.as_str()? {
-            "whole" => MemoryKind::Whole,
-            "limited" => MemoryKind::Limited,
-            _ => MemoryKind::NotLimited,
-        },
+        memory: word(row, 7, memory)?,
         cpu_ns,
         machine_ns,
         steal_ns,

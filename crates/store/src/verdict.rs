@@ -3,7 +3,7 @@
 //!
 //! Verdicts themselves come from the scores; nothing here computes one.
 
-use crate::columns::{int, unsigned};
+use crate::columns::{int, unsigned, word};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Stop, StopWhy, Verdict, VerdictPlan};
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
@@ -92,7 +92,7 @@ impl Store {
                         question: index(row, 0)?,
                         a: index(row, 1)?,
                         b: index(row, 2)?,
-                        verdict: verdict(row.get_ref(3)?.as_str()?),
+                        verdict: word(row, 3, decided)?,
                     })
                 })?;
                 look.decided = decided.collect::<rusqlite::Result<_>>()?;
@@ -133,12 +133,7 @@ impl Store {
                 "SELECT stop_blocks, stop_why FROM run WHERE id = ? AND stop_why IS NOT NULL",
             )?;
             let stop = |row: &Row<'_>| {
-                let why = match row.get_ref(1)?.as_str()? {
-                    "decided" => StopWhy::Decided,
-                    "budget" => StopWhy::Budget,
-                    // The schema allows no fourth word.
-                    _ => StopWhy::Cap,
-                };
+                let why = word(row, 1, StopWhy::named)?;
                 Ok(Stop { blocks: row.get(0)?, why })
             };
             select.query_row([run.0], stop).optional()
@@ -238,11 +233,7 @@ fn insert_look(
     Ok(())
 }
 
-fn verdict(word: &str) -> Verdict {
-    match word {
-        "FASTER" => Verdict::Faster,
-        "SLOWER" => Verdict::Slower,
-        // The schema allows no fourth word.
-        _ => Verdict::Same,
-    }
+/// What was decided: a pair that was not has no row.
+fn decided(word: &str) -> Option<Verdict> {
+    Verdict::named(word).filter(|verdict| *verdict != Verdict::Undecided)
 }

@@ -71,7 +71,7 @@ pub struct CrashRow {
     pub stale_bytes: u64,
     pub stale_files: u64,
     /// Crash points at which it could be mounted and used as before, without a repair; absent where
-    /// its documents ask for a repair first.
+    /// documents or kernel ask for a repair first.
     pub mounted_as_before: Option<CrashShare>,
     /// Crash points after which its check found damage; absent likewise.
     pub needs_repair: Option<CrashShare>,
@@ -81,7 +81,7 @@ pub struct CrashRow {
     /// It never sends a flush to its disk: what fsync reported may be in a cache that a power cut
     /// takes.
     pub sends_no_flush: bool,
-    /// Crash points at which the kernel told of damage.
+    /// Crash points at which the kernel reported damage.
     pub kernel_reported: u64,
     /// Sentences of promises that were broken, and of how many files in how many checks.
     pub broken: Vec<(String, u64)>,
@@ -349,7 +349,7 @@ struct Facts {
     ops_not_begun: u64,
     late_share: Option<f64>,
     mount_options: String,
-    /// Its documents ask for a repair before the mount.
+    /// Its documents or its kernel ask for a repair before the mount.
     is_repaired_first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the documents on crash promise is held by tests, named in [`TABLE`].
+//! What the documents on safety promise is held by tests, named in [`TABLE`].
 //!
 //! Each paragraph, item and row of a table has at least one row there: words of it, and the test
 //! that fails where they are not true any more, or `- ` and why there is none.

@@ -85,7 +85,8 @@ pub enum CrashCommand {
     Sequences(SequencesArgs),
     /// Ask what of unsynced work may be seen: appends, replaced and created files.
     Litmus(LitmusArgs),
-    /// Let writes of the work fail with an I/O error, and look who was told and what is lost.
+    /// Let writes of the work fail with an I/O error, and see which calls report it and what
+    /// is lost.
     MediumErrors(MediumErrorsArgs),
     #[command(flatten)]
     KeptStates(KeptStatesCommand),

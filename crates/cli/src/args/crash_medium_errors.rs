@@ -38,12 +38,12 @@ pub struct MediumErrorsArgs {
 const EXAMPLES: &str = "\
 The same work is done again and again in a guest kernel, and each time another request of it fails
 with an I/O error: a write of the data of files, or of metadata and journals, or a flush; once, or
-whenever these sectors are written, or flushes are sent. Each op has what it was told. Another guest
-then mounts what is on the disk, which has no errors any more, and looks whether all is there of
-which fsync had returned 0. After flushes that failed the power of the disk goes first.
+whenever these sectors are written, or flushes are sent. Each op keeps what it reported. Another
+guest then mounts what is on the disk, which has no errors any more, and looks whether all is there
+of which fsync had returned 0. After flushes that failed the power of the disk goes first.
 
 POSIX has fsync return an error where a write fails. Exit code 7: work of which it returned 0 is
-lost, whether other ops were told of an error or not. Work that an op was told of may be lost.
+lost, whatever other ops reported. Work for which an op reported an error may be lost.
 
 Examples:
   fsarena crash medium-errors

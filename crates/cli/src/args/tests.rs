@@ -104,7 +104,6 @@ fn the_short_help_of_run_is_one_screen_in_groups_and_the_long_one_has_all() {
     }
 }
 
-/// What the tests above stand on: a wrong example is found.
 #[test]
 fn the_old_word_for_power_cuts_is_understood_and_not_shown() {
     for words in ["fsarena safety --fs ext4", "fsarena safety states", "fsarena show --csv"] {
@@ -115,6 +114,7 @@ fn the_old_word_for_power_cuts_is_understood_and_not_shown() {
     assert!(help.contains("  crash ") && !help.contains("  safety "), "{help}");
 }
 
+/// What other tests stand on: a wrong example is found.
 #[test]
 fn a_wrong_example_is_refused() {
     let wrong = |line: &str| commands_in(line).iter().any(|words| parses(words).is_err());

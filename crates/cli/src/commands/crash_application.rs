@@ -275,9 +275,9 @@ impl Job<'_> {
 struct Facts {
     mount_options: String,
     acknowledged_units: u64,
-    /// Its documents ask for a repair before the mount.
+    /// Its documents or its kernel ask for a repair before the mount.
     is_repaired_first: bool,
-    /// The class of each crash point at which it told of damage.
+    /// The class of each crash point at which the kernel reported damage.
     kernel_reported: Vec<Class>,
     /// The first ones of each class.
     cases: Vec<(Class, String)>,

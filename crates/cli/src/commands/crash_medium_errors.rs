@@ -295,7 +295,7 @@ fn errno_name(errno: i32) -> String {
     }
 }
 
-/// A case in words: what failed, what was lost, and who was told.
+/// A case in words: what failed, what was lost, and which call reported it.
 fn words(case: &MediumErrorCase) -> String {
     let after = |at_ns: u64| at_ns.saturating_sub(case.begin_ns) as f64 / SECOND_NS as f64;
     let request = &case.request;

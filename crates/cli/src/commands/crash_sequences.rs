@@ -235,7 +235,7 @@ fn judge_sequence(ops: &[FileOp], run: &Result<SequenceRun, CrashRunError>) -> J
     judged
 }
 
-/// In its first attempt, read-write, or after the repair that its documents ask for.
+/// In its first attempt, read-write, or after the repair that is asked for first.
 fn is_mounted_as_before(seen: &TreeObservation) -> bool {
     let first = seen.whole.mounts.first();
     first.is_some_and(|mount| {

@@ -23,7 +23,7 @@ pub struct ApplicationFindings {
     pub lost: Option<u64>,
     /// Age of the oldest lost unit, where the last ones are lost.
     pub lost_age_ns: u64,
-    /// Lines in which the kernel told of damage.
+    /// Lines in which the kernel reported damage.
     pub kernel_messages: u32,
     /// What is wrong, in words; empty where nothing is.
     pub words: String,

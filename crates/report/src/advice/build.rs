@@ -140,7 +140,7 @@ fn cell(question: &QuestionView, a: usize, b: usize) -> Cell {
 }
 
 /// The advice as a terminal shows it: a sentence a purpose, what decided it and what is known of
-/// crash below, and how long it holds.
+/// crash safety below, and how long it holds.
 #[must_use]
 pub fn advice_text(run: &Run<'_>, advice: &[Advice], width: usize) -> String {
     let mut out = String::new();

@@ -448,3 +448,30 @@ fn a_record_of_another_trial_is_refused() {
         refused_saying(&path, "RUN 1: crash run 0 of unsynced");
     }
 }
+
+/// The file has no constraint that refuses them.
+#[test]
+fn a_word_that_the_model_does_not_have_is_refused_with_its_column() {
+    for (table, column, word) in [
+        ("run", "state", "at rest"),
+        ("decision", "verdict", "UNDECIDED"),
+        ("trial", "outcome", "tape"),
+        ("trial", "time_base", "tape"),
+        ("score", "drained", "tape"),
+        ("score", "cache_state", "cool"),
+        ("score", "memory", "tape"),
+        ("score", "free", "tape"),
+    ] {
+        let (_dir, path) = sample();
+        let change = format!("UPDATE {table} SET {column} = '{word}'");
+        assert!(tampered(&path).execute(&change, []).unwrap() > 0, "{change}");
+        let store = Store::open_read_only(&path).unwrap();
+        let run = RunId(1);
+        let read = (store.runs().map(drop))
+            .and_then(|()| store.scores(run).map(drop))
+            .and_then(|()| store.looks(run).map(drop));
+        let text = read.expect_err(&change).to_string();
+        let said = format!("{column} is \"{word}\", which this fsarena does not know");
+        assert!(text.contains(&said), "{text}");
+    }
+}
