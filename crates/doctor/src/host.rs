@@ -8,6 +8,7 @@ use crate::snapshot::{SystemSnapshot, swaps};
 use fsarena_bounded::Bounded;
 use fsarena_metrics::disturb::STEAL_SHARE_MAX;
 use fsarena_model::units::Bytes;
+use fsarena_process::memory_group::NO_LIMIT_BYTES;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -293,9 +294,6 @@ pub(crate) fn compressed_swap(snapshot: &SystemSnapshot) -> Checked {
         Ok(_) => CheckResult::fine("no swap is compressed"),
     })
 }
-
-/// From so many bytes on a limit of v1 is none: it is the largest number, cut to pages.
-const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// Limits of the control groups that this program runs in, up to the root (cgroup v2 and v1).
 pub(crate) fn cgroup_limits(snapshot: &SystemSnapshot) -> Checked {

@@ -81,7 +81,7 @@ impl Recovery {
     };
 
     /// Programs of its check and its repair.
-    pub fn programs(&self) -> impl Iterator<Item = &'static str> {
+    pub fn programs(self) -> impl Iterator<Item = &'static str> {
         [self.check, self.repair].into_iter().flatten().map(|fsck| fsck.program)
     }
 

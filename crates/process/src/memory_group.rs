@@ -1,16 +1,16 @@
 //! The memory that the control groups of this process leave it, where reclaim waits for writeback.
 //!
-//! A group of cgroup v1 that is full has whoever allocates in it wait for the pages that are being
-//! written. A process that serves the disk to which they are written would wait for itself, in a
-//! state in which no signal ends it. cgroup v2 does not wait, nor does a process that is an
-//! `IO_FLUSHER` (prctl(2)), which takes `CAP_SYS_RESOURCE`.
+//! When a group of cgroup v1 is full, the kernel lets a process that allocates in it wait for the
+//! pages that are being written. A process that serves the disk to which they are written would
+//! wait for itself, in a state in which no signal ends it. cgroup v2 does not wait, nor does a
+//! process that is an `IO_FLUSHER` (prctl(2)), which takes `CAP_SYS_RESOURCE`.
 
 use fsarena_bounded::Bounded;
 use std::fs::File;
 use std::path::Path;
 
-/// Of a group without a limit, the kernel shows a number close to 2^63.
-const NO_LIMIT_BYTES: u64 = 1 << 62;
+/// From so many bytes on a limit of v1 is none: it is the largest number, cut to pages.
+pub const NO_LIMIT_BYTES: u64 = 1 << 62;
 /// Bytes of a file of the kernel, at most.
 const FILE_MOST_BYTES: u64 = 64 << 10;
 

@@ -245,7 +245,7 @@ pub fn compare_json(kind: &str, comparison: &impl Serialize, missing: &[Missing]
                     if let Some(object) = one.as_object_mut()
                         && let Some(value) = object.remove("value")
                     {
-                        object.insert(unit.to_owned(), value);
+                        object.insert(unit.clone(), value);
                     }
                 }
             }

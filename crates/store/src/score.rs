@@ -149,13 +149,10 @@ fn cache_state(word: &str) -> Option<CacheState> {
     ALL.into_iter().find(|state| cache_state_name(*state) == word)
 }
 
+/// What has this word of [`memory_name`].
 fn memory(word: &str) -> Option<MemoryKind> {
-    match word {
-        "whole" => Some(MemoryKind::Whole),
-        "limited" => Some(MemoryKind::Limited),
-        "not-limited" => Some(MemoryKind::NotLimited),
-        _ => None,
-    }
+    const ALL: [MemoryKind; 3] = [MemoryKind::Whole, MemoryKind::Limited, MemoryKind::NotLimited];
+    ALL.into_iter().find(|memory| memory_name(*memory) == word)
 }
 
 /// A row of [`COLUMNS`].

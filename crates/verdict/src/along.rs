@@ -154,10 +154,8 @@ fn words(
         return (no_difference((a, b), key, levels), false);
     };
     let is_less = |stretch: &Stretch| stretch.verdict == Verdict::Faster;
-    let ((less, more), (other_less, other_more)) = {
-        let words = &metric.row().words;
-        (words.first, words.later)
-    };
+    let words = &metric.row().words;
+    let ((less, more), (other_less, other_more)) = (words.first, words.later);
     let opening = if is_less(first) { less } else { other_more };
     let mut text = format!("{a} is {opening} than {b} {}", place(first, key, levels));
     let mut before = first;

@@ -32,7 +32,7 @@ const NOT_ENDED: i32 = -1;
 
 /// Programs that check and repair a file system of this name.
 pub(super) fn programs(name: &str) -> impl Iterator<Item = &'static str> {
-    recovery(name).programs().collect::<Vec<_>>().into_iter()
+    recovery(name).programs()
 }
 
 /// Whether two states of a file system of this name can be inspected at one time under one kernel.
