@@ -9,6 +9,7 @@ use std::path::PathBuf;
 mod advise;
 mod crash;
 mod crash_medium_errors;
+mod crash_run;
 mod crash_sequences;
 mod crash_states;
 mod factors;
@@ -26,6 +27,7 @@ pub(crate) mod tests;
 pub use advise::AdviseArgs;
 pub use crash::{CrashArgs, CrashCommand};
 pub use crash_medium_errors::MediumErrorsArgs;
+pub use crash_run::CrashRunArgs;
 pub use crash_sequences::{LitmusArgs, SequencesArgs};
 pub use crash_states::{
     CrashDeleteArgs, CrashExportArgs, CrashShowArgs, CrashStatesArgs, KeptStatesCommand,
@@ -155,7 +157,7 @@ pub enum Command {
     Programs(ProgramsArgs),
     /// Cut the power of file systems in guest kernels and say what is lost.
     #[command(alias = "safety")]
-    Crash(CrashArgs),
+    Crash(Box<CrashArgs>),
     /// Print the documentation.
     Doc(DocArgs),
     /// Print the JSON Schema of experiments, or of a document that fsarena writes.

@@ -24,9 +24,10 @@ mod complete;
 mod context;
 mod progress;
 
-use args::{Cli, Command, CrashCommand};
+use args::{Cli, Command, CrashArgs, CrashCommand};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use context::exit;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The program.
@@ -66,14 +67,7 @@ pub fn main() -> ExitCode {
         Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
         Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
-        Command::Crash(args) => match (&args.command, &args.application) {
-            (Some(CrashCommand::Sequences(args)), _) => commands::crash_sequences::run(args),
-            (Some(CrashCommand::Litmus(args)), _) => commands::crash_sequences::run_litmus(args),
-            (Some(CrashCommand::MediumErrors(args)), _) => commands::crash_medium_errors::run(args),
-            (Some(CrashCommand::KeptStates(command)), _) => commands::crash_states::run(command),
-            (None, Some(names)) => commands::crash_application::run(&args, names),
-            (None, None) => commands::crash::run(&args),
-        },
+        Command::Crash(args) => crash(&args, cli.db.as_deref()),
         Command::Kernel(args) => commands::kernel::run(&args),
         Command::Programs(args) => success(commands::programs::run(&args)),
         Command::Completions { shell } => success(commands::describe::completions(shell)),
@@ -117,6 +111,17 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Of a command that has no other exit code.
+fn crash(args: &CrashArgs, db: Option<&Path>) -> anyhow::Result<ExitCode> {
+    match (&args.command, &args.application) {
+        (Some(CrashCommand::Sequences(args)), _) => commands::crash::sequences(args, db),
+        (Some(CrashCommand::Litmus(args)), _) => commands::crash::litmus(args, db),
+        (Some(CrashCommand::MediumErrors(args)), _) => commands::crash::medium_errors(args, db),
+        (Some(CrashCommand::KeptStates(command)), _) => commands::crash_states::run(command),
+        (None, Some(names)) => commands::crash::applications(args, names, db),
+        (None, None) => commands::crash::run(args, db),
+    }
+}
+
 fn success(done: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! Crash runs: work on a disk whose power is cut, or whose requests fail, and what is found then.
 //!
+//! A [`CrashJob`] is one crash run of a plan; what it does is for the kind of its campaign to say.
 //! [`crash_run`] is one run of a file system in a guest or under this kernel; [`application_run`],
 //! [`sequence_run`] and [`medium_error_run`] are those of applications, of sequences of ops and of
 //! errors of the medium. [`native`] is the process that serves a crash state to the kernel of this
@@ -8,13 +9,27 @@
 #![forbid(unsafe_code)]
 
 pub mod application_run;
+mod applications;
+mod campaign;
 mod crash_check;
 pub mod crash_run;
+mod hunt;
+mod job;
 pub mod kept_states;
+mod kind;
 pub mod medium_error_run;
+mod medium_errors;
 pub mod native;
 mod native_crash;
+mod power_cuts;
 pub mod sequence_run;
+mod sequences;
 mod state_groups;
+mod violating_states;
+
+pub use campaign::run_crash_job;
+pub use hunt::missing_writes;
+pub use job::{CrashJob, CrashJobError, CrashJobPlace};
+pub use violating_states::ViolationArchive;
 
 pub use native_crash::{NativeCheck, NativeCrashError, inspect_state_natively};

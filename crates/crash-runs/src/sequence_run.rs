@@ -23,9 +23,6 @@ use fsarena_vdisk::{Discarded, Store, WriteLog};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Sequences that one guest carries out: so many file systems are made.
-const SEQUENCES_MOST: usize = 8;
-
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct SequenceOrder<'a> {
@@ -36,6 +33,8 @@ pub struct SequenceOrder<'a> {
     /// Of disks and guests.
     pub seed: u64,
     pub guests_at_once: usize,
+    /// Sequences that one guest carries out: so many file systems are made.
+    pub sequences_of_guest: usize,
 }
 
 /// At which moments the power goes.
@@ -94,12 +93,10 @@ pub fn run_sequences(
     take: &TakeRun<'_>,
 ) -> Result<(), CrashRunError> {
     let host = SequenceLab { order, stop };
-    let bases = host.make_file_systems(jobs.len().min(SEQUENCES_MOST))?;
-    let groups: Vec<(usize, &[SequenceJob])> = jobs
-        .chunks(SEQUENCES_MOST)
-        .enumerate()
-        .map(|(at, jobs)| (at * SEQUENCES_MOST, jobs))
-        .collect();
+    let of_guest = order.sequences_of_guest.max(1);
+    let bases = host.make_file_systems(jobs.len().min(of_guest))?;
+    let groups: Vec<(usize, &[SequenceJob])> =
+        jobs.chunks(of_guest).enumerate().map(|(at, jobs)| (at * of_guest, jobs)).collect();
     let next = Mutex::new(0..groups.len());
     let stopped = Mutex::new(None);
     std::thread::scope(|scope| {

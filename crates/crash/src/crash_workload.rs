@@ -15,6 +15,14 @@ pub enum CrashWorkload {
 }
 
 impl CrashWorkload {
+    /// The work of this name: of the lab's own, or the phases of one of these workloads.
+    #[must_use]
+    pub fn named(name: &str, workloads: &[Workload]) -> Option<Self> {
+        let phases = || workloads.iter().find(|workload| workload.name == name);
+        let kind = Kind::from_name(name).map(Self::Kind);
+        kind.or_else(|| phases().map(|workload| Self::Phases(Box::new(workload.clone()))))
+    }
+
     /// As it is written in experiments.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -17,6 +17,7 @@ mod file;
 mod findings;
 pub mod history;
 pub mod hunt;
+pub mod hunted;
 pub mod log_writes;
 pub mod medium_error;
 pub mod observation;

@@ -1,8 +1,12 @@
 //! The record of one crash run: one seed of one workload on one contender, and what was found at
 //! each of its power cuts. Every figure can be computed from such records later.
 
+use crate::application::ApplicationFindings;
 use crate::findings::Findings;
+use crate::hunted::HuntRecord;
+use crate::medium_error::judge::MediumErrorCase;
 use crate::op::Op;
+use crate::sequence::judged::{JudgedLitmus, JudgedSequence};
 use fsarena_model::crash::CrashSlot;
 use serde::{Deserialize, Serialize};
 
@@ -59,20 +63,64 @@ pub struct StoredCrashRun {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashOutcome {
+    /// Power cuts at uniform times.
     Done(Box<CrashRecord>),
+    /// Power cuts at the entries of the write log.
+    Hunted(Box<HuntRecord>),
+    Application(Box<ApplicationRecord>),
+    /// Sequences in the order of their numbers.
+    Sequences(Vec<JudgedSequence>),
+    /// Litmus programs in the order of their numbers.
+    Litmus(Vec<JudgedLitmus>),
+    MediumErrors(Box<MediumErrorRecord>),
+    /// It lacks what the work needs, as ext3 lacks fallocate.
+    Lacking {
+        error: String,
+    },
     /// A guest had no record.
     Failed {
         error: String,
     },
 }
 
+/// One run of an application, and what its check found after each power cut.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ApplicationRecord {
+    pub seed: u64,
+    /// When the work began that is judged.
+    pub begin_ns: u64,
+    /// Mount and superblock options in force while it worked.
+    pub mount_options: String,
+    /// Units that it acknowledged.
+    pub acknowledged_units: u64,
+    /// Its documents or its kernel ask for a repair before the mount.
+    pub is_repaired_first: bool,
+    pub findings: Vec<ApplicationFindings>,
+}
+
+/// Work of which another request failed each time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MediumErrorRecord {
+    pub mount_options: String,
+    pub cases: Vec<MediumErrorCase>,
+}
+
 impl StoredCrashRun {
-    /// What was found, where it was done.
+    /// What was found at power cuts of uniform times.
     #[must_use]
     pub fn record(&self) -> Option<&CrashRecord> {
         match &self.outcome {
             CrashOutcome::Done(record) => Some(record),
-            CrashOutcome::Failed { .. } => None,
+            _ => None,
+        }
+    }
+
+    /// Why nothing was found, where it could not be done.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        match &self.outcome {
+            CrashOutcome::Failed { error } | CrashOutcome::Lacking { error } => Some(error),
+            _ => None,
         }
     }
 }

@@ -117,5 +117,6 @@ fn line_of(header: &RunHeader) -> RunLine {
         host: header.host.hostname.clone(),
         trials_done: 1,
         trials_planned: 2,
+        crash_runs_done: 0,
     }
 }

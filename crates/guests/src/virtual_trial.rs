@@ -13,6 +13,7 @@ use fsarena_devices::GUEST_PARTITION;
 use fsarena_disk_server::{DiskOrder, DiskOrderError, PartitionError, PartitionTable};
 use fsarena_executor::stop::Stop;
 use fsarena_executor::{ExecutorSays, blank_record, parse_spec};
+use fsarena_model::contender::GUEST_MEMORY_BYTES;
 use fsarena_model::factor;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::KernelFile;
@@ -27,7 +28,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Memory of a guest where nothing is said.
-const MEMORY_BYTES: u64 = 256 << 20;
 /// What a guest gets beyond the memory that a level asks for: as much as its kernel and this
 /// program take, which a limit of memory under this kernel does not count either.
 const OWN_BYTES: u64 = 32 << 20;
@@ -244,7 +244,7 @@ impl BootedKernel {
 /// Of the guest, in whole MiB.
 fn memory_bytes(spec: &TrialSpec) -> u64 {
     let asked = spec.contender.levels.memory_bytes.map(|bytes| bytes.saturating_add(OWN_BYTES));
-    asked.unwrap_or(MEMORY_BYTES).next_multiple_of(1 << 20)
+    asked.unwrap_or(GUEST_MEMORY_BYTES).next_multiple_of(1 << 20)
 }
 
 /// Lines of the console that are kept of a trial that failed.

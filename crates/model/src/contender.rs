@@ -606,6 +606,9 @@ pub const CACHE: &str = "cache";
 /// Name of the contender that has no file system.
 pub const RAW: &str = "raw";
 
+/// Memory of a guest, where nothing is said.
+pub const GUEST_MEMORY_BYTES: u64 = 256 << 20;
+
 impl Levels {
     /// A file system with default options on a device, cold, everything else as it is.
     #[must_use]

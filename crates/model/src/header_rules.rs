@@ -5,7 +5,7 @@
 //! what no program of ours has written is refused. Whether a plan makes sense is not asked here.
 
 use crate::contender::{Contender, DeviceLevel, SEVERAL_LEAST, SEVERAL_MOST};
-use crate::crash::CrashPlan;
+use crate::crash::{Campaign, CrashPlan};
 use crate::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
 use crate::parameter::Parameter;
 use crate::phase::{Phase, Workload};
@@ -309,6 +309,13 @@ fn crash_runs(crash: &CrashPlan, contenders: (usize, &str)) -> Result<(), Broken
     at_most("plan.crash.runs", crash.runs, MAX_TRIALS)?;
     at_most("plan.crash.points", crash.points, MAX_TRIALS)?;
     at_most("plan.crash.seconds", crash.seconds, MAX_NS / 1_000_000_000)?;
+    let programs = match crash.campaign {
+        Campaign::Sequences { sample, .. } => sample,
+        Campaign::Litmus { programs, .. } => programs,
+        Campaign::MediumErrors { cases } => cases,
+        _ => 0,
+    };
+    at_most("plan.crash.campaign (its programs or cases)", programs, MAX_TRIALS)?;
     for (at, row) in crash.not_run.iter().enumerate() {
         index(format!("plan.crash.not_run[{at}].contender"), row.contender, contenders)?;
     }

@@ -232,6 +232,12 @@ impl RunPlan {
         pairs.filter(|(a, b)| is_asked(*a, *b) && alike(*a, *b)).collect()
     }
 
+    /// Whether its crash runs are all that it has.
+    #[must_use]
+    pub fn is_crash_alone(&self) -> bool {
+        self.crash.as_ref().is_some_and(|crash| crash.is_alone)
+    }
+
     /// The contenders whose power is cut, as indices.
     #[must_use]
     pub fn crashed_contenders(&self) -> Vec<usize> {
@@ -264,6 +270,9 @@ impl RunPlan {
     /// The seed of a crash run: that of its number, the same for all contenders and workloads.
     #[must_use]
     pub fn crash_seed(&self, number: u32) -> u64 {
+        if let Some(first) = self.crash.as_ref().and_then(|crash| crash.first_seed) {
+            return first.wrapping_add(u64::from(number));
+        }
         // As many bits as every reader of JSON keeps.
         self.seed.child("crash-run", u64::from(number)).tag() >> 11
     }

@@ -93,6 +93,9 @@ pub fn expand(
     };
     let of_plan = |asked| crash::of_plan(asked, &experiment.workloads, &plan);
     plan.crash = experiment.crash.as_ref().map(of_plan).transpose()?;
+    if plan.is_crash_alone() {
+        return Ok(plan);
+    }
     verdict::add_verdict_plan(&mut plan, run, &texts)?;
     let pairs = pairs(&plan);
     if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {

@@ -62,7 +62,7 @@ pub mod builtin {
 pub use artifacts::stage_bytes;
 pub use check_capacity::needed_bytes;
 pub use cost::{Cost, CostBasis, estimate};
-pub use crash::{NOTHING_PROMISED, crash_runs_s, crash_workload};
+pub use crash::{NOTHING_PROMISED, crash_plan, crash_runs_s, sequences};
 pub use error::{At, PlanError, Span, nearest};
 pub use expand::{expand, schedule, trial_seed};
 pub use experiment::{
@@ -72,7 +72,7 @@ pub use experiment::{
 pub use files::{Outside, ReadFile, Rules, Survey, Surveyed};
 pub use fs_entry::FsEntry;
 pub use notices::notices;
-pub use options::{apply, from_options, kernel_files};
+pub use options::{apply, crash_experiment, from_options, kernel_files};
 pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::{QuestionPattern, questions_of_workload};

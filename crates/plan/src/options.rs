@@ -14,6 +14,7 @@ use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
 use crate::{axes, crash, fs_entry, parse, settings, sweep, text, write};
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::crash::CrashPlan;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::verdict::Rule;
@@ -261,6 +262,36 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
     experiment.title = title(&experiment);
     experiment.question = None;
     experiment.notes.clear();
+    experiment.text = write::to_toml(&experiment);
+    Ok(experiment)
+}
+
+/// The experiment of crash runs alone that options describe, of which `named` has workloads whose
+/// phases are done; `text` is its equivalent as a file.
+///
+/// # Errors
+/// The first option that cannot be read.
+///
+/// # Panics
+/// Never: what it begins with can be read.
+pub fn crash_experiment(
+    named: Option<&Experiment>,
+    crash: CrashPlan,
+    overrides: &Overrides,
+) -> Result<Experiment, PlanError> {
+    const WITHOUT_TRIALS: &str = "schema = 1\nname = \"crash\"\n[factors]\nfs = \"ext4\"\n\
+         device = \"virtual:8G:model=hdd-2007\"\n[crash]\n";
+    let mut experiment = parse::parse(WITHOUT_TRIALS, "crash").expect("it can be read");
+    if let Some(named) = named {
+        experiment.workloads.clone_from(&named.workloads);
+        experiment.run.scale = named.run.scale;
+    }
+    experiment.title = format!("Crash runs of {}", crash.workloads.join(", "));
+    experiment.crash = Some(crash);
+    let mut experiment = apply(&experiment, overrides)?;
+    if overrides.workloads.is_none() {
+        experiment.workloads.clear();
+    }
     experiment.text = write::to_toml(&experiment);
     Ok(experiment)
 }

@@ -40,6 +40,9 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     let factors = factors.expect("the document has them")?;
     let stand_ins = stand_in::stand_ins(written.stand_in, &factors)?;
     let filesystems = external::filesystems(written.filesystem.0)?;
+    if root.get("workload").is_none() && written.crash.is_none() {
+        return Err(root.missing("workload", "[[workload]] with use = \"small-files\""));
+    }
     let workloads = workloads(&root, files)?;
     asked_for(&run, &workloads)?;
     let rows = rows::rows(written.row.0, &workloads)?;

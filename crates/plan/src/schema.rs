@@ -50,8 +50,8 @@ pub(crate) struct Document {
     _factors: IgnoredAny,
     #[serde(default)]
     pub(crate) filesystem: List<At<external::Keys>>,
-    /// What work is done.
-    #[serde(rename = "workload")]
+    /// What work is done; nothing where `[crash]` has all that is done.
+    #[serde(rename = "workload", default)]
     #[schemars(schema_with = "workload::schema")]
     _workload: IgnoredAny,
     #[serde(default)]

@@ -37,11 +37,9 @@ pub fn to_toml(experiment: &Experiment) -> String {
     factors(&mut out, &experiment.factors);
     if let Some(crash) = &experiment.crash {
         let mut keys = Keys::default();
-        keys.put("workloads", &crash.workloads);
-        keys.put("states", &crash.states);
-        keys.put("runs", crash.runs);
-        keys.put("points", crash.points);
-        keys.put("seconds", crash.seconds);
+        for (key, value) in crate::crash::written(crash) {
+            keys.put(key, value);
+        }
         out.push_str(&keys.table("[crash]"));
     }
     if !experiment.stand_ins.is_empty() {

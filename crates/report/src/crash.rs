@@ -1,9 +1,8 @@
 //! Crash safety of contenders as a table: speed, loss window, acknowledged work, damage.
 
+use crate::campaign_tables::CampaignTables;
 use crate::format::{bytes, ns};
-use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
 use fsarena_study::{CrashRow, CrashShare};
 use serde::Serialize;
@@ -51,21 +50,17 @@ pub(crate) const READ: &str = "Loss: age of the oldest op that is lost and was n
      natively on a disk that answers at once.";
 
 /// What was done, all rows, the promises that were broken, and how it is read.
-#[must_use]
-pub fn crash_text(head: &CrashHead, rows: &[CrashRow], width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(head), width);
-    out.push('\n');
-    out.push_str(&text::listing(&grid(rows), width, style));
-    for (lead, words) in rows.iter().flat_map(notes) {
-        out.push_str(&wrap(lead, &words, width));
+pub(crate) fn crash_tables<'a>(
+    head: &CrashHead,
+    rows: impl Iterator<Item = &'a CrashRow> + Clone,
+) -> CampaignTables {
+    CampaignTables {
+        above: vec![(String::new(), head_words(head))],
+        grid: grid(rows.clone()),
+        notes: rows.flat_map(notes).map(|(lead, words)| (lead.to_owned(), words)).collect(),
+        read: READ,
+        few_runs: few_runs(head.runs),
     }
-    out.push('\n');
-    out.push_str(&wrap("", READ, width));
-    if let Some(few) = few_runs(head.runs) {
-        out.push_str(&wrap("mind: ", few, width));
-    }
-    out
 }
 
 pub(crate) fn head_words(head: &CrashHead) -> String {
@@ -215,6 +210,7 @@ fn of_points(share: &CrashShare) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     fn checks(hits: u64, of: u64) -> CrashShare {
         CrashShare { hits, of, crash_points: 200, low: Some(0.0), high: Some(0.0188) }
@@ -284,7 +280,7 @@ mod tests {
         let rows = [row, lost];
         let body = serde_json::json!({"head": head, "rows": rows});
         crate::schema::assert_valid("crash", "crash", body);
-        let text = crash_text(&head, &rows, 160, style);
+        let text = crash_tables(&head, rows.iter()).text(160, style);
         for said in [
             "hdd-2007 of 8 GiB, 2 runs of 120 s (seeds 7 to 8)",
             "repaired first",

@@ -1,11 +1,10 @@
 //! Crash safety of applications as a table: acknowledged work lost, checks that failed, cases.
 
+use crate::campaign_tables::CampaignTables;
 use crate::crash::{CrashHead, few_runs, head_words};
 use crate::format::ns;
-use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style, wrap};
-use fsarena_study::CrashShare;
+use fsarena_study::{CrashApplication, CrashApplicationRow, CrashShare};
 use serde::Serialize;
 
 /// What all rows have in common; the seconds are those that the command was told.
@@ -17,72 +16,17 @@ pub struct CrashApplicationHead {
     pub applications: Vec<CrashApplication>,
 }
 
-/// An application that was run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CrashApplication {
-    pub name: String,
-    pub title: String,
-    /// Where it is written what should be safe.
-    pub source: String,
-    pub notes: Vec<String>,
-}
-
-/// One contender with one application and one class of crash states.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CrashApplicationRow {
-    pub contender: String,
-    pub application: String,
-    /// Which writes that no flush covers are there.
-    pub state: String,
-    pub runs: u32,
-    pub crash_points: u64,
-    /// Mount and superblock options in force while it worked.
-    pub mount_options: String,
-    /// Units that it acknowledged in all runs.
-    pub acknowledged_units: u64,
-    /// Of those that were acknowledged before a cut, at all crash points at which the check
-    /// passed; the interval is of the share of these crash points with any that is lost.
-    pub acknowledged_lost: CrashShare,
-    /// Most of them at one crash point.
-    pub lost_max: u64,
-    /// Age of the oldest lost one, where the last ones are lost.
-    pub lost_age_max_ns: u64,
-    /// Crash points at which the check did not pass, of those at which it was run.
-    pub check_failed: CrashShare,
-    /// Crash points at which it could be mounted without a repair; absent where documents or
-    /// kernel ask for one first.
-    pub mounted_as_before: Option<CrashShare>,
-    /// Crash points at which the kernel reported damage.
-    pub kernel_reported: u64,
-    /// First cases of what is wrong, each with its seed, its time and what the check said.
-    pub cases: Vec<String>,
-}
-
 /// What was done, all rows, what was found, and how it is read.
-#[must_use]
-pub fn crash_application_text(
+pub(crate) fn application_tables(
     head: &CrashApplicationHead,
     rows: &[CrashApplicationRow],
-    width: usize,
-    style: Style,
-) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(&head.campaign), width);
+) -> CampaignTables {
+    let mut above = vec![(String::new(), head_words(&head.campaign))];
     for application in &head.applications {
         let CrashApplication { name, title, source, notes } = application;
-        out.push_str(&wrap(&format!("{name}: "), &format!("{title}. {source}"), width));
-        for note in notes {
-            out.push_str(&wrap("  ", note, width));
-        }
+        above.push((format!("{name}: "), format!("{title}. {source}")));
+        above.extend(notes.iter().map(|note| ("  ".to_owned(), note.clone())));
     }
-    out.push('\n');
-    out.push_str(&table(rows, width, style));
-    for row in rows {
-        out.push_str(&findings(row, width));
-    }
-    out.push('\n');
     let read = "Acknowledged: units of work that the application said are durable, in all runs. \
                 Lost: of those acknowledged before the cut, over all crash points at which its \
                 check passed; at most at one cut, and the age of the oldest. Check failed: crash \
@@ -90,14 +34,17 @@ pub fn crash_application_text(
                 those at which it was run. Where there is none, ≤ is the upper end of the interval \
                 (95 %) of the share of power cuts with any. Mounted: crash points at which the \
                 file system could be mounted as before.";
-    out.push_str(&wrap("", read, width));
-    if let Some(few) = few_runs(head.campaign.runs) {
-        out.push_str(&wrap("mind: ", few, width));
+    let notes = rows.iter().flat_map(findings).map(|(lead, words)| (lead.to_owned(), words));
+    CampaignTables {
+        above,
+        grid: table(rows),
+        notes: notes.collect(),
+        read,
+        few_runs: few_runs(head.campaign.runs),
     }
-    out
 }
 
-fn table(rows: &[CrashApplicationRow], width: usize, style: Style) -> String {
+fn table(rows: &[CrashApplicationRow]) -> Table {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("application"),
@@ -126,17 +73,17 @@ fn table(rows: &[CrashApplicationRow], width: usize, style: Style) -> String {
                 .map_or("repaired first".to_owned(), |it| format!("{}/{}", it.hits, it.of)),
         ]);
     }
-    text::listing(&grid, width, style)
+    grid
 }
 
 /// What has to be known with a row.
-fn findings(row: &CrashApplicationRow, width: usize) -> String {
+fn findings(row: &CrashApplicationRow) -> Vec<(&'static str, String)> {
     let who = format!("{}, {}, {}: ", row.contender, row.application, row.state);
-    let mut out = String::new();
+    let mut out = Vec::new();
     if row.kernel_reported > 0 {
         let times = row.kernel_reported;
         let what = format!("{who}the kernel reported damage at {times} crash points");
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     let failed = &row.check_failed;
     let mut what = Vec::new();
@@ -164,11 +111,9 @@ fn findings(row: &CrashApplicationRow, width: usize) -> String {
         () => "lost: ",
     };
     if !what.is_empty() {
-        out.push_str(&wrap(lead, &format!("{who}{}", what.join("; ")), width));
+        out.push((lead, format!("{who}{}", what.join("; "))));
     }
-    for case in &row.cases {
-        out.push_str(&wrap("  such as ", case, width));
-    }
+    out.extend(row.cases.iter().map(|case| ("  such as ", case.clone())));
     out
 }
 
@@ -200,6 +145,7 @@ fn with_interval(share: &CrashShare) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     fn points(hits: u64, of: u64) -> CrashShare {
         CrashShare { hits, of, crash_points: hits, low: Some(0.08), high: Some(0.1751) }
@@ -248,7 +194,7 @@ mod tests {
         let head = CrashApplicationHead { campaign, applications: vec![application] };
         let body = serde_json::json!({"head": head, "rows": rows});
         crate::schema::assert_valid("crash-application", "crash_application", body);
-        crash_application_text(&head, rows, 160, Style::default())
+        application_tables(&head, rows).text(160, Style::default())
     }
 
     #[test]

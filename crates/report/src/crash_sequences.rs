@@ -1,8 +1,8 @@
 //! Short sequences of file operations and what power cuts left of them, as tables.
 
-use crate::render::text;
+use crate::campaign_tables::CampaignTables;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style, wrap};
+use fsarena_study::{BrokenRule, LitmusRow, SequenceCase, SequenceRow};
 use serde::Serialize;
 
 /// What all rows have in common.
@@ -18,98 +18,12 @@ pub struct SequenceHead {
     pub what: String,
 }
 
-/// A demand that some states did not meet.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BrokenRule {
-    /// `contract`, `customary` or `damage`.
-    pub class: String,
-    pub sentence: String,
-    /// Sequences with such a state.
-    pub sequences: u64,
-    pub states: u64,
-}
-
-/// One sequence that does not get what is demanded, in its first state of that kind.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SequenceCase {
-    pub class: String,
-    pub sentence: String,
-    /// Operations until the power went.
-    pub program: String,
-    /// Which writes the disk had.
-    pub state: String,
-    /// Writes, flushes and discards of the log that had completed.
-    pub entries: u32,
-    pub path: Option<String>,
-    pub expected: String,
-    pub found: String,
-}
-
-/// All sequences on one contender.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SequenceRow {
-    pub contender: String,
-    /// Operations that are not only there because others need them.
-    pub length: usize,
-    pub sequences: u64,
-    /// Those of them in which an operation failed.
-    pub not_judged: u64,
-    /// The first operations that failed, each with its errno and how often.
-    pub failed: Vec<(String, u64)>,
-    /// Their guest did not survive them, before any power cut.
-    pub died: u64,
-    pub states: u64,
-    /// States that differ in what is on the disk.
-    pub different: u64,
-    /// Those of them that could be mounted as before, without a repair.
-    pub mounted: u64,
-    /// Those of them whose repair before the mount could not replay the journal, and went on
-    /// without.
-    pub failed_replays: u64,
-    /// Sequences in which a promise of fsync is broken.
-    pub contract_broken: u64,
-    /// Sequences in which something customary is not so.
-    pub customary_broken: u64,
-    /// Sequences with a state that is not whole.
-    pub damaged: u64,
-    pub rules: Vec<BrokenRule>,
-    pub cases: Vec<SequenceCase>,
-}
-
-/// One litmus program on one contender.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LitmusRow {
-    pub contender: String,
-    pub litmus: String,
-    /// Programs of the same name with other sizes and times.
-    pub programs: u64,
-    /// Those of them in which the answer is no in any state.
-    pub programs_broken: u64,
-    /// States that differ in what is on the disk.
-    pub states: u64,
-    pub mounted: u64,
-    /// What was seen, and in how many states.
-    pub outcomes: Vec<(String, u64)>,
-    /// The first program and state with each wrong outcome.
-    pub cases: Vec<SequenceCase>,
-}
-
 /// Rows of sequences, their broken rules, and so many cases of each rule.
-#[must_use]
-pub fn sequences_text(
+pub(crate) fn sequence_tables(
     head: &SequenceHead,
     rows: &[SequenceRow],
     cases_most: usize,
-    width: usize,
-    style: Style,
-) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(head), width);
-    out.push('\n');
+) -> CampaignTables {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::figure("length"),
@@ -136,36 +50,33 @@ pub fn sequences_text(
             row.damaged.to_string(),
         ]);
     }
-    out.push_str(&text::listing(&grid, width, style));
-    for row in rows {
-        notes(row, cases_most, width, &mut out);
-    }
-    out.push('\n');
     let read = "Different: states that differ in what is on the disk. Mounted: those of them that \
                 could be mounted as before. Fsync broken: sequences with a state in which something \
                 is missing that fsync, fdatasync, msync or sync had reported; more than 0 on an \
                 honest disk is a bug. Custom not kept: sequences with a state in which something \
                 is missing that Linux file systems keep and nobody promises. Damaged: sequences \
                 with a state that is not whole, by its check or by what was found.";
-    out.push_str(&wrap("", read, width));
-    out
+    let notes = rows.iter().flat_map(|row| notes(row, cases_most)).collect();
+    CampaignTables { above: above(head), grid, notes, read, few_runs: None }
 }
 
-fn head_words(head: &SequenceHead) -> String {
+fn above(head: &SequenceHead) -> Vec<(String, String)> {
     let SequenceHead { kernel, device_model, device_bytes, seed, what } = head;
     let size = fsarena_model::units::Bytes(*device_bytes);
-    format!("Linux {kernel} in guests, {device_model} of {size}, seed {seed}: {what}.")
+    let words = format!("Linux {kernel} in guests, {device_model} of {size}, seed {seed}: {what}.");
+    vec![(String::new(), words)]
 }
 
-fn notes(row: &SequenceRow, cases_most: usize, width: usize, out: &mut String) {
+fn notes(row: &SequenceRow, cases_most: usize) -> Vec<(String, String)> {
+    let mut out = Vec::new();
     let who = &row.contender;
     for (op, times) in &row.failed {
         let what = format!("{who}: not judged: {times} sequences in which this failed: {op}");
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ".to_owned(), what));
     }
     if row.died > 0 {
         let what = format!("{who}: the guest did not survive {} sequences", row.died);
-        out.push_str(&wrap("broken: ", &what, width));
+        out.push(("broken: ".to_owned(), what));
     }
     if row.failed_replays > 0 {
         let what = format!(
@@ -173,18 +84,19 @@ fn notes(row: &SequenceRow, cases_most: usize, width: usize, out: &mut String) {
              log: what was in it is lost by this repair",
             row.failed_replays, row.different
         );
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ".to_owned(), what));
     }
     for rule in &row.rules {
         let BrokenRule { class, sentence, sequences, states } = rule;
         let what = format!("{who}: {sequences} sequences, {states} states: {sentence}");
-        out.push_str(&wrap(&format!("{class}: "), &what, width));
+        out.push((format!("{class}: "), what));
         let cases = row.cases.iter().filter(|case| case.sentence == *sentence);
-        cases.take(cases_most).for_each(|case| out.push_str(&case_words(case, width)));
+        out.extend(cases.take(cases_most).map(case_words));
     }
+    out
 }
 
-fn case_words(case: &SequenceCase, width: usize) -> String {
+fn case_words(case: &SequenceCase) -> (String, String) {
     let place = case.path.as_ref().map_or_else(String::new, |path| format!("{path}: "));
     let expected =
         if case.expected.is_empty() { String::new() } else { format!(", not {}", case.expected) };
@@ -192,15 +104,11 @@ fn case_words(case: &SequenceCase, width: usize) -> String {
     let what = format!(
         "{program}; power cut ({state}, {entries} entries of the log): {place}{found}{expected}"
     );
-    wrap("  such as ", &what, width)
+    ("  such as ".to_owned(), what)
 }
 
 /// Rows of litmus programs, with a case of each wrong outcome.
-#[must_use]
-pub fn litmus_text(head: &SequenceHead, rows: &[LitmusRow], width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(head), width);
-    out.push('\n');
+pub(crate) fn litmus_tables(head: &SequenceHead, rows: &[LitmusRow]) -> CampaignTables {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("litmus"),
@@ -225,26 +133,24 @@ pub fn litmus_text(head: &SequenceHead, rows: &[LitmusRow], width: usize, style:
             seen.join(", "),
         ]);
     }
-    out.push_str(&text::listing(&grid, width, style));
+    let mut notes = Vec::new();
     for row in rows {
         for case in &row.cases {
-            let lead = format!("{}, {}: ", row.contender, row.litmus);
-            out.push_str(&wrap("", &lead, width));
-            out.push_str(&case_words(case, width));
+            notes.push((String::new(), format!("{}, {}: ", row.contender, row.litmus)));
+            notes.push(case_words(case));
         }
     }
-    out.push('\n');
     let read = "Holds: the answer was yes in every state that was looked at, which proves nothing \
                 of others. Seen: what was found, and in how many states. None of it is promised, \
                 but for replace-after-fsync, and replace-via-rename on ext3 and on ext4 with \
                 auto_da_alloc.";
-    out.push_str(&wrap("", read, width));
-    out
+    CampaignTables { above: above(head), grid, notes, read, few_runs: None }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     fn head() -> SequenceHead {
         SequenceHead {
@@ -295,7 +201,7 @@ mod tests {
         };
         let body = serde_json::json!({"head": head(), "rows": [row]});
         crate::schema::assert_valid("crash-sequences", "crash_sequences", body);
-        let text = sequences_text(&head(), &[row], 1, 200, Style::default());
+        let text = sequence_tables(&head(), &[row], 1).text(200, Style::default());
         for said in [
             "hdd-2007 of 512 MiB, seed 7: sequences of 1 operation",
             "349/350",
@@ -324,7 +230,7 @@ mod tests {
         };
         let body = serde_json::json!({"head": head(), "rows": [row]});
         crate::schema::assert_valid("crash-litmus", "crash_litmus", body);
-        let text = litmus_text(&head(), &[row], 160, Style::default());
+        let text = litmus_tables(&head(), &[row]).text(160, Style::default());
         assert!(text.contains("old 200, of length zero 100"), "{text}");
         assert!(text.contains("no "), "{text}");
     }

@@ -2,75 +2,14 @@
 //! finding bugs. There is no share and no interval: how many of these states break a promise says
 //! nothing about the chance of it.
 
+use crate::campaign_tables::CampaignTables;
 use crate::crash::{CrashHead, place_words};
-use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
-use serde::Serialize;
-
-/// One contender with one workload.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HuntRow {
-    pub contender: String,
-    pub workload: String,
-    pub runs: u32,
-    /// Entries of the write logs during the work, and those of them at which states were made.
-    pub events: u64,
-    pub events_taken: u64,
-    /// States that were made, no two of one log with the same contents; those that were looked at;
-    /// and second power cuts in their recovery.
-    pub states_made: u64,
-    pub states_checked: u64,
-    pub recoveries_checked: u64,
-    /// States that break what fsync promises, and those that break what is documented.
-    pub contract_broken: u64,
-    pub documented_broken: u64,
-    /// What the disk did that an honest one does not: broken promises are the disk's then.
-    pub disk_fault: Option<String>,
-    /// A case of each promise that was broken.
-    pub cases: Vec<HuntCase>,
-}
-
-/// A promise that was broken, and the state with the least missing that breaks it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HuntCase {
-    pub is_contract: bool,
-    pub sentence: String,
-    /// States that break it.
-    pub states: u64,
-    /// Class of the state.
-    pub state: String,
-    pub seed: u64,
-    /// The power went so long after the begin of the work.
-    pub after_ns: u64,
-    /// Which writes are missing, and what was found.
-    pub missing: String,
-    pub found: String,
-    /// Name of the kept state.
-    pub kept: Option<String>,
-}
-
-impl HuntRow {
-    /// Whether what fsync promises was broken, and the disk was honest.
-    #[must_use]
-    pub fn breaks_the_contract(&self) -> bool {
-        self.contract_broken > 0 && self.disk_fault.is_none()
-    }
-}
+use fsarena_study::{HuntCase, HuntRow};
 
 /// What was done, all rows, and a case of each broken promise.
-#[must_use]
-pub fn hunt_text(
-    head: &CrashHead,
-    states_most: u32,
-    rows: &[HuntRow],
-    width: usize,
-    style: Style,
-) -> String {
-    let width = width.max(MIN_WIDTH);
+pub(crate) fn hunt_tables(head: &CrashHead, states_most: u32, rows: &[HuntRow]) -> CampaignTables {
     let CrashHead { kernel, device_model, seconds, runs, seed, .. } = head;
     let last = seed.wrapping_add(u64::from(*runs) - 1);
     let words = format!(
@@ -80,8 +19,6 @@ pub fn hunt_text(
         place_words(head),
         Bytes(head.device_bytes)
     );
-    let mut out = wrap("", &words, width);
-    out.push('\n');
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("workload"),
@@ -104,35 +41,32 @@ pub fn hunt_text(
             row.documented_broken.to_string(),
         ]);
     }
-    out.push_str(&text::listing(&grid, width, style));
-    for row in rows {
-        notes(row, width, &mut out);
-    }
-    out.push('\n');
     let read = "Looked at: states that differ in what is on the disk. How many of them break a \
                 promise says nothing about how often that happens: power cuts at uniform times do.";
-    out.push_str(&wrap("", read, width));
-    out
+    let notes = rows.iter().flat_map(notes).map(|(lead, words)| (lead.to_owned(), words));
+    let above = vec![(String::new(), words)];
+    CampaignTables { above, grid, notes: notes.collect(), read, few_runs: None }
 }
 
-fn notes(row: &HuntRow, width: usize, out: &mut String) {
+fn notes(row: &HuntRow) -> Vec<(&'static str, String)> {
+    let mut out = Vec::new();
     let who = format!("{}, {}: ", row.contender, row.workload);
     if row.events_taken < row.events {
         let what = format!("{who}{} of {} entries were drawn", row.events_taken, row.events);
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     if row.states_checked < row.states_made {
         let what = format!("{who}{} of {} states were drawn", row.states_checked, row.states_made);
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     if let Some(fault) = &row.disk_fault {
         let what = format!("{who}{fault}: what is broken is broken by the disk");
-        out.push_str(&wrap("mind: ", &what, width));
+        out.push(("mind: ", what));
     }
     for case in &row.cases {
         let lead = if row.disk_fault.is_some() { "the disk's fault: " } else { "broken: " };
         let HuntCase { sentence, states, seed, missing, found, .. } = case;
-        out.push_str(&wrap(lead, &format!("{who}in {states} states: {sentence}"), width));
+        out.push((lead, format!("{who}in {states} states: {sentence}")));
         let after_s = case.after_ns as f64 / 1e9;
         let kept = case.kept.as_ref().map(|kept| format!(" (fsarena crash show {kept})"));
         let words = format!(
@@ -140,13 +74,15 @@ fn notes(row: &HuntRow, width: usize, out: &mut String) {
             case.state,
             kept.unwrap_or_default()
         );
-        out.push_str(&wrap("  such as ", &words, width));
+        out.push(("  such as ", words));
     }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     fn head() -> CrashHead {
         CrashHead {
@@ -192,7 +128,7 @@ mod tests {
         let rows = [honest, lost];
         let body = serde_json::json!({"head": head(), "states": 200, "rows": rows});
         crate::schema::assert_valid("crash-hunt", "hunt", body);
-        let text = hunt_text(&head(), 200, &rows, 160, style);
+        let text = hunt_tables(&head(), 200, &rows).text(160, style);
         // Where lines are broken does not matter.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for said in [

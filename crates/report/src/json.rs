@@ -13,13 +13,14 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 22] = [
+pub const KINDS: [(&str, &str); 23] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-run", "compare [RUN] --json, of one RUN"),
     ("compare-runs", "compare RUN RUN … --json"),
     ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
     ("compare-watched", "compare RUN[@FROM-TO] RUN[@FROM-TO] --json, of watched RUNs"),
+    ("compare-crash", "compare RUN RUN … --json, of crash runs"),
     ("history", "history WORKLOAD --json"),
     ("advice", "advise --json, advise --run RUN --json"),
     ("list", "list --json"),

@@ -12,6 +12,8 @@ mod advice;
 mod answer;
 pub mod article;
 mod bars;
+mod campaign;
+mod campaign_tables;
 mod clients;
 mod command;
 mod compared;
@@ -19,6 +21,7 @@ mod compared_files;
 mod context;
 mod crash;
 mod crash_application;
+mod crash_compare;
 mod crash_csv;
 mod crash_sequences;
 mod device_model;
@@ -66,18 +69,16 @@ pub use answer::{
 pub use article::{
     OwnPhase, OwnRun, article, article_bbcode, article_markdown, articles, in_shape_of,
 };
+pub use campaign::{campaign_document, campaign_text};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use compared::{Compared, ComparedRow, Missing};
 pub use compared_files::{compared_junit, compared_markdown};
 pub use context::{Repeats, Run};
-pub use crash::{CrashHead, crash_text};
-pub use crash_application::{
-    CrashApplication, CrashApplicationHead, CrashApplicationRow, crash_application_text,
-};
+pub use crash::CrashHead;
+pub use crash_application::CrashApplicationHead;
+pub use crash_compare::{ComparedCrashRow, compare_crash_runs, compared_crash_text};
 pub use crash_csv::crash_csv;
-pub use crash_sequences::{
-    BrokenRule, LitmusRow, SequenceCase, SequenceHead, SequenceRow, litmus_text, sequences_text,
-};
+pub use crash_sequences::SequenceHead;
 pub use device_model::{
     DeviceModel, DeviceModelAxis, DeviceModelCurve, DeviceModelCurveLine, DeviceModelLatencies,
     DeviceModelLine, DeviceModelPoint, DeviceModelRow, device_model_svg, device_model_text,
@@ -88,7 +89,6 @@ pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, si
 pub use fsarena_chart::{PaperWidth, Svg};
 pub use history::{history_json, history_markdown, history_svg, history_tables};
 pub use honesty::{family_tables, honesty_tables, power_tables};
-pub use hunt::{HuntCase, HuntRow, hunt_text};
 pub use identity::{EachRecord, KnownNames, NameRemoval, anonymous, anonymous_with};
 pub use io_summary::files_text;
 pub use json::verdict_json;
@@ -97,7 +97,7 @@ pub use lists::{
     ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, contents_text,
     dataset_text, datasets_table, devices_table, experiments_table, merged_table, runs_list,
 };
-pub use medium_errors::{MediumErrorHead, MediumErrorRow, medium_errors_text};
+pub use medium_errors::MediumErrorHead;
 pub use own_article::{ArticleFile, Language, OwnArticle, own_article};
 pub use phases::phase_tables;
 pub use plan::{FullSize, PlanCost, PlanCostRow, PlanNeed, plan_table};

@@ -5,7 +5,7 @@
 //! MB are 10^6 bytes in the tables of datasets, as these are named and described by them.
 
 use crate::context::AD_HOC;
-use crate::format::{bytes, grouped, ns, utc};
+use crate::format::{bytes, count, grouped, ns, utc};
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{Style, bold, wrap};
@@ -96,6 +96,8 @@ pub struct RunLine {
     pub trials_done: u32,
     /// Trials in the schedule.
     pub trials_planned: u32,
+    /// Crash runs with a record.
+    pub crash_runs_done: u32,
 }
 
 impl RunLine {
@@ -129,7 +131,9 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
     let mut grid = Table::new(columns);
     for run in runs {
         // Of one that has ended, the rest of the schedule was not needed.
-        let trials = if run.trials_done == run.trials_planned || run.state == RunState::Done {
+        let trials = if run.trials_planned == 0 && run.crash_runs_done > 0 {
+            count(run.crash_runs_done as usize, "crash run")
+        } else if run.trials_done == run.trials_planned || run.state == RunState::Done {
             run.trials_done.to_string()
         } else {
             format!("{}/{}", run.trials_done, run.trials_planned)
@@ -427,6 +431,7 @@ mod tests {
                 host: "far".to_owned(),
                 trials_done: 7,
                 trials_planned: 12,
+                crash_runs_done: 0,
             },
             here,
             fate: fate.to_owned(),

@@ -1,11 +1,10 @@
 //! Errors of the medium as a table: which calls reported them, what was lost, and cases.
 
+use crate::campaign_tables::CampaignTables;
 use crate::crash::few_runs;
-use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::units::Bytes;
-use fsarena_study::CrashShare;
+use fsarena_study::{CrashShare, MediumErrorRow};
 use serde::Serialize;
 
 /// What all rows have in common.
@@ -24,60 +23,6 @@ pub struct MediumErrorHead {
     pub cases: u32,
     /// Of the first run; the next ones count up.
     pub seed: u64,
-}
-
-/// One contender with one workload and one kind of failing request. Shares are of the cases in
-/// which the disk failed a request and the guest came to the end of the work, but where it says
-/// otherwise.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MediumErrorRow {
-    pub contender: String,
-    pub workload: String,
-    /// `data` or `metadata`, of a write, or `flush`.
-    pub request: String,
-    /// `once` or `always`.
-    pub fails: String,
-    pub runs: u32,
-    pub cases: u64,
-    pub struck: u64,
-    /// The kernel did not survive it, or an op never returned.
-    pub not_ended: u64,
-    /// Another write to these sectors, or flush, failed first than the one that was drawn.
-    pub not_as_drawn: u64,
-    /// An op failed, or the file system takes no writes any more.
-    pub reported: CrashShare,
-    pub stopped: CrashShare,
-    /// Acknowledged work is lost, and no op reported an error.
-    pub silent: CrashShare,
-    /// Acknowledged work is lost, whatever other ops reported.
-    pub lost: CrashShare,
-    /// Some file holds what nobody wrote.
-    pub damaged: CrashShare,
-    /// Of the fsyncs that failed: the same call right after it returned 0.
-    pub again: CrashShare,
-    /// What was reported as lost is not there, though a later fsync of the file returned 0.
-    pub missing_after_sync: CrashShare,
-    /// The running system showed what is not on the disk.
-    pub only_in_memory: CrashShare,
-    /// The log of the kernel has it, and no op reported it.
-    pub kernel_alone: CrashShare,
-    pub mounted_as_before: CrashShare,
-    /// Of the cases in which fsck was run.
-    pub needs_repair: CrashShare,
-    /// What calls failed with, and how often: `fsync: EIO`.
-    pub reported_calls: Vec<(String, u64)>,
-    pub mount_options: String,
-    /// The first ones in which something is lost or damaged, each with its seed, time and place.
-    pub reported_cases: Vec<String>,
-}
-
-impl MediumErrorRow {
-    /// Whether work of which fsync returned 0 is lost.
-    #[must_use]
-    pub fn breaks_the_contract(&self) -> bool {
-        self.lost.hits > 0
-    }
 }
 
 /// What was injected, in plain words.
@@ -102,29 +47,18 @@ const READ: &str = "Reported: some op failed, or the file system takes no writes
      damage. Where there is none, ≤ is the upper end of the interval (95 %).";
 
 /// What was injected, all rows, what was found, and how it is read.
-#[must_use]
-pub fn medium_errors_text(
+pub(crate) fn medium_error_tables(
     head: &MediumErrorHead,
     rows: &[MediumErrorRow],
-    width: usize,
-    style: Style,
-) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = wrap("", &head_words(head), width);
-    out.push_str(&wrap("", INJECTED, width));
-    out.push('\n');
-    out.push_str(&table(rows, width, style));
-    for row in rows {
-        for (lead, words) in notes(row) {
-            out.push_str(&wrap(lead, &words, width));
-        }
+) -> CampaignTables {
+    let notes = rows.iter().flat_map(notes).map(|(lead, words)| (lead.to_owned(), words));
+    CampaignTables {
+        above: [head_words(head), INJECTED.to_owned()].map(|words| (String::new(), words)).to_vec(),
+        grid: table(rows),
+        notes: notes.collect(),
+        read: READ,
+        few_runs: few_runs(head.runs),
     }
-    out.push('\n');
-    out.push_str(&wrap("", READ, width));
-    if let Some(few) = few_runs(head.runs) {
-        out.push_str(&wrap("mind: ", few, width));
-    }
-    out
 }
 
 fn head_words(head: &MediumErrorHead) -> String {
@@ -138,7 +72,7 @@ fn head_words(head: &MediumErrorHead) -> String {
     )
 }
 
-fn table(rows: &[MediumErrorRow], width: usize, style: Style) -> String {
+fn table(rows: &[MediumErrorRow]) -> Table {
     let mut grid = Table::new([
         Column::text("contender"),
         Column::text("workload"),
@@ -175,7 +109,7 @@ fn table(rows: &[MediumErrorRow], width: usize, style: Style) -> String {
             hits(&row.needs_repair),
         ]);
     }
-    text::listing(&grid, width, style)
+    grid
 }
 
 fn hits(share: &CrashShare) -> String {
@@ -231,6 +165,7 @@ fn notes(row: &MediumErrorRow) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     fn share(hits: u64, of: u64) -> CrashShare {
         let high = (hits == 0).then_some(0.138);
@@ -279,7 +214,7 @@ mod tests {
         let cases: [u8; 0] = [];
         let body = serde_json::json!({"head": head, "rows": rows, "cases": cases});
         crate::schema::assert_valid("medium-errors", "medium_errors", body);
-        medium_errors_text(&head, rows, 170, Style { colour: false, ..Style::default() })
+        medium_error_tables(&head, rows).text(170, Style { colour: false, ..Style::default() })
     }
 
     #[test]

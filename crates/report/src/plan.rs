@@ -35,7 +35,10 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
         contenders(plan, width, style),
         list("Asked for and not possible", &asked_and_not_had(plan)),
         list("Verdicts", &asked(plan, cost)),
-        heading("Trials", width, style) + &trials(plan, cost, width),
+        match plan.is_crash_alone() {
+            true => String::new(),
+            false => heading("Trials", width, style) + &trials(plan, cost, width),
+        },
         real_work(plan, cost, width, style),
         list("How", &how),
         list("Crash safety", &crash_runs(plan, cost)),
@@ -69,17 +72,23 @@ fn not_run(plan: &RunPlan) -> Vec<String> {
 fn crash_runs(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
     let Some(crash) = &plan.crash else { return Vec::new() };
     let runs = plan.crash_slots().len();
-    let mut lines = vec![format!(
-        "{} after the trials: {} of {} on {}, {} s of work with {} each ({}): expected {}",
+    let after = if crash.is_alone { "" } else { " after the trials" };
+    let mut words = format!(
+        "{}{after}: {} of {} on {}",
         count(runs, "crash run"),
         count(crash.runs as usize, "run"),
         crash.workloads.join(", "),
         count(plan.crashed_contenders().len(), "contender"),
-        crash.seconds,
-        count(crash.points as usize, "power cut"),
-        crash.states.join(", "),
-        ns(cost.crash_runs_s.and_then(nanos)),
-    )];
+    );
+    if crash.seconds > 0 {
+        words.push_str(&format!(", {} s of work", crash.seconds));
+    }
+    if crash.points > 0 {
+        let cuts = count(crash.points as usize, "power cut");
+        words.push_str(&format!(" with {cuts} each ({})", crash.states.join(", ")));
+    }
+    words.push_str(&format!(": expected {}", ns(cost.crash_runs_s.and_then(nanos))));
+    let mut lines = vec![words];
     lines.extend(crash.workload_notes.iter().map(|note| format!("mind: {note}")));
     let not_run = crash.not_run.iter();
     lines.extend(
@@ -184,6 +193,9 @@ fn whole_job(job: &Job) -> String {
 }
 
 fn total(plan: &RunPlan, cost: &PlanCost) -> String {
+    if plan.is_crash_alone() {
+        return "Nothing has been touched.".to_owned();
+    }
     let images = if cost.image_bytes == 0 {
         String::new()
     } else {

@@ -6,15 +6,17 @@
 //! fsarena-report` writes them anew.
 
 use crate::{
-    Advice, Answer, CrashApplicationHead, CrashApplicationRow, CrashHead, DatasetLine, DeviceModel,
-    DeviceModelLine, HuntRow, LitmusRow, MediumErrorHead, MediumErrorRow, MergedLine, Missing,
-    PlanCost, RunLine, SequenceHead, SequenceRow,
+    Advice, Answer, ComparedCrashRow, CrashApplicationHead, CrashHead, DatasetLine, DeviceModel,
+    DeviceModelLine, MediumErrorHead, MergedLine, Missing, PlanCost, RunLine, SequenceHead,
 };
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;
-use fsarena_study::{CrashRow, CrashRunsView, PhasePoints, Study};
+use fsarena_study::{
+    CrashApplicationRow, CrashRow, CrashRunsView, HuntRow, LitmusRow, MediumErrorRow, PhasePoints,
+    SequenceRow, Study,
+};
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, History, Sides};
 use schemars::generate::SchemaSettings;
@@ -147,6 +149,20 @@ mod documents {
     }
 
     #[derive(JsonSchema)]
+    pub(super) struct CompareCrashDocument {
+        /// RUNs of crash runs alone next to each other.
+        compared: CompareCrash,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct CompareCrash {
+        /// Their numbers.
+        runs: Vec<String>,
+        /// What was found in each.
+        rows: Vec<ComparedCrashRow>,
+    }
+
+    #[derive(JsonSchema)]
     pub(super) struct HuntDocument {
         /// Power cuts at every event.
         hunt: Hunt,
@@ -244,6 +260,7 @@ pub fn schema(kind: &str) -> Option<Value> {
         "device-model" => schema_of::<documents::DeviceModelDocument>(),
         "report" => schema_of::<ReportDocument>(),
         "crash" => schema_of::<documents::CrashDocument>(),
+        "compare-crash" => schema_of::<documents::CompareCrashDocument>(),
         "crash-hunt" => schema_of::<documents::HuntDocument>(),
         "crash-application" => schema_of::<documents::ApplicationDocument>(),
         "crash-sequences" => schema_of::<documents::SequencesDocument>(),

@@ -1,6 +1,7 @@
 //! Which contenders this machine can run: kernel, programs, permission; and what file systems and
 //! devices accept, for the plan ([`DriverRules`]).
 
+use fsarena_crash::application::{Application, application};
 use fsarena_devices::claim;
 use fsarena_devices::inventory::{self, Inventory, Roots};
 use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
@@ -11,13 +12,13 @@ use fsarena_guests::virtual_trial::LEAST_MEMORY_BYTES;
 use fsarena_metrics::available_bytes;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
-use fsarena_model::crash::CrashNotRun;
+use fsarena_model::crash::{Campaign, CrashNotRun};
 use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
 use fsarena_plan::Rules;
-use fsarena_process::cmd;
+use fsarena_process::cmd::{self, SearchPath};
 use fsarena_process::program::TrustedProgram;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -59,6 +60,7 @@ pub fn drop_unavailable(
         }
     }
     packages.extend(leave_out_unchecked(plan));
+    packages.extend(leave_out_applications(plan, &SearchPath::from_env()));
     packages.extend(leave_out_without_programs(plan, &is_installed));
     leave_memory_to_the_machine(plan, available_bytes(roots));
     leave_unscheduled(plan);
@@ -99,6 +101,36 @@ fn leave_out_unchecked(plan: &mut RunPlan) -> Vec<String> {
             crash.not_run.push(CrashNotRun { contender, reason });
         }
     }
+    packages
+}
+
+/// Takes applications out of the crash runs whose programs are not installed; returns their
+/// packages.
+fn leave_out_applications(plan: &mut RunPlan, usual: &SearchPath) -> Vec<String> {
+    let mut packages = Vec::new();
+    let Some(crash) = &mut plan.crash else { return packages };
+    let Campaign::Applications { described } = &crash.campaign else { return packages };
+    let (mut there, mut notes) = (Vec::new(), Vec::new());
+    for name in &crash.workloads {
+        let of_text = |text: &String| Application::parse(text, name).ok();
+        let found = described.get(name).map_or_else(|| application(name), of_text);
+        let lacking = found.and_then(|one| {
+            let own = SearchPath::new(one.path.clone());
+            let is_lacking =
+                |program: &str| own.find(program).is_none() && usual.find(program).is_none();
+            one.needs.into_iter().find(|(program, _)| is_lacking(program))
+        });
+        match lacking {
+            None => there.push(name.clone()),
+            Some((program, package)) => {
+                let why = usual.why_missing(&program);
+                notes.push(format!("{name}: not run: {why} (package {package})"));
+                packages.push(package);
+            }
+        }
+    }
+    crash.workloads = there;
+    crash.workload_notes.extend(notes);
     packages
 }
 

@@ -3,17 +3,17 @@
 //!
 //! A contender whose guests fail with a workload is not tried with it again in this RUN.
 
-use crate::crash_job::{CrashExtras, CrashJob, CrashJobPlace};
 use crate::request::{CrashProgress, Progress, Request, RunError};
 use crate::spool::Spool;
 use fsarena_crash::record::{CrashOutcome, StoredCrashRun};
-use fsarena_crash::state::Class;
+use fsarena_crash_runs::{CrashJob, CrashJobPlace, ViolationArchive, run_crash_job};
 use fsarena_guests::guest::Program;
 use fsarena_guests::kernel::{Cache, sha256_of};
-use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::crash::{CrashPlan, CrashSlot};
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_store::Store;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -59,7 +59,7 @@ impl<'a> CrashRuns<'a> {
         let stored = self.store.crash_runs(self.spool.run())?;
         self.done = stored.len();
         let known: BTreeSet<CrashSlot> = stored.iter().map(|it| it.slot).collect();
-        let failed = stored.iter().filter(|it| it.record().is_none());
+        let failed = stored.iter().filter(|it| it.error().is_some());
         let mut given_up: BTreeSet<(usize, usize)> =
             failed.map(|it| (it.slot.contender, it.slot.workload)).collect();
         let slots = plan.crash_slots();
@@ -69,30 +69,42 @@ impl<'a> CrashRuns<'a> {
         }
         let program = Program::this(self.scratch_dir)
             .map_err(|error| RunError::target(error.to_string(), None))?;
+        let release = &self.request.header.host.kernel_release;
+        let archive =
+            ViolationArchive::with_most(self.request.crash_states.clone(), crash.keep, release);
         let begun = (Instant::now(), self.done);
+        let mut state = RunState::Done;
         for slot in left {
             if self.request.interrupts.load(Ordering::SeqCst) > 0 {
-                return Ok(RunState::Interrupted);
+                state = RunState::Interrupted;
+                break;
             }
             if given_up.contains(&(slot.contender, slot.workload)) {
                 continue;
             }
             self.say(crash, slot, begun);
-            let Some(stored) = self.one(crash, slot, &program) else {
-                return Ok(RunState::Interrupted);
+            let Some(stored) = self.one(slot, &program, &archive) else {
+                state = RunState::Interrupted;
+                break;
             };
             if let Some(text) = self.spool.put_crash_run(self.store, &stored)? {
                 self.progress.message(&text);
             }
             self.done += 1;
-            if let CrashOutcome::Failed { error } = &stored.outcome {
+            if let Some(error) = stored.error() {
                 given_up.insert((slot.contender, slot.workload));
                 let label = &plan.contenders[slot.contender].label;
                 let workload = &crash.workloads[slot.workload];
-                self.progress.message(&format!("crash run of {workload} on {label}: {error}"));
+                let what = match &stored.outcome {
+                    CrashOutcome::Lacking { .. } => "not run",
+                    _ => "failed",
+                };
+                let text = format!("crash run of {workload} on {label}: {what}: {error}");
+                self.progress.message(&text);
             }
         }
-        Ok(RunState::Done)
+        archive.summary().iter().for_each(|text| self.progress.message(text));
+        Ok(state)
     }
 
     /// Says which one begins, and how long those that are left will take as the others did.
@@ -113,16 +125,40 @@ impl<'a> CrashRuns<'a> {
     }
 
     /// One crash run; `None` where it was stopped.
-    fn one(&self, crash: &CrashPlan, slot: CrashSlot, program: &Program) -> Option<StoredCrashRun> {
+    fn one(
+        &mut self,
+        slot: CrashSlot,
+        program: &Program,
+        archive: &ViolationArchive,
+    ) -> Option<StoredCrashRun> {
         let started_unix_ns = self.request.clock.unix_ns();
         let begun = Instant::now();
         let stop = || self.request.interrupts.load(Ordering::SeqCst) > 0;
-        let outcome =
-            match carry_out(self.request.header, crash, slot, (program, self.scratch_dir), &stop) {
-                Ok(record) => record,
-                Err(CrashRunFailure::Stopped) => return None,
-                Err(CrashRunFailure::Other(error)) => CrashOutcome::Failed { error },
-            };
+        let messages = RefCell::new(Vec::new());
+        let say = |text| messages.borrow_mut().push(text);
+        let plan = &self.request.header.plan;
+        let kernel;
+        let place = if plan.contenders[slot.contender].levels.device.is_virtual() {
+            kernel = kernel_of(self.request.header, slot.contender);
+            kernel.as_ref().map(|(kernel, is_users)| CrashJobPlace::Guests {
+                kernel,
+                is_users: *is_users,
+                program,
+            })
+        } else {
+            Ok(CrashJobPlace::Native { scratch_dir: self.scratch_dir })
+        };
+        let outcome = match place {
+            Err(error) => CrashOutcome::Failed { error: error.clone() },
+            Ok(place) => {
+                match run_crash_job(&CrashJob { plan, slot, place, say: &say }, archive, &stop) {
+                    Ok(outcome) => outcome,
+                    Err(error) if error.is_stop() => return None,
+                    Err(error) => CrashOutcome::Failed { error: error.to_string() },
+                }
+            }
+        };
+        messages.into_inner().iter().for_each(|text: &String| self.progress.message(text));
         Some(StoredCrashRun {
             slot,
             started_unix_ns,
@@ -132,54 +168,10 @@ impl<'a> CrashRuns<'a> {
     }
 }
 
-enum CrashRunFailure {
-    Stopped,
-    /// In words.
-    Other(String),
-}
-
-fn carry_out(
-    header: &RunHeader,
-    crash: &CrashPlan,
-    slot: CrashSlot,
-    (program, scratch_dir): (&Program, &Path),
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<CrashOutcome, CrashRunFailure> {
-    let contender = &header.plan.contenders[slot.contender];
-    let workload = &crash.workloads[slot.workload];
-    let unknown = |what: &str, name: &str| {
-        CrashRunFailure::Other(format!("this fsarena knows no {what} {name:?}"))
-    };
-    let workload = fsarena_plan::crash_workload(workload, &header.plan.workloads)
-        .ok_or_else(|| unknown("crash workload", workload))?;
-    let class = |name: &String| Class::from_name(name).ok_or_else(|| unknown("crash state", name));
-    let classes: Vec<Class> = crash.states.iter().map(class).collect::<Result<_, _>>()?;
-    let kernel;
-    let place = if contender.levels.device.is_virtual() {
-        kernel = kernel_of(header, contender).map_err(CrashRunFailure::Other)?;
-        CrashJobPlace::Guests { kernel: &kernel, program }
-    } else {
-        CrashJobPlace::Native { scratch_dir }
-    };
-    let job = CrashJob {
-        contender,
-        place,
-        workload: &workload,
-        seed: header.plan.crash_seed(slot.number),
-        seconds: crash.seconds,
-        points: crash.points,
-        classes: &classes,
-        more: CrashExtras::default(),
-    };
-    match job.run(stop) {
-        Ok(record) => Ok(CrashOutcome::Done(Box::new(record))),
-        Err(error) if error.is_stop() => Err(CrashRunFailure::Stopped),
-        Err(error) => Err(CrashRunFailure::Other(error.to_string())),
-    }
-}
-
-/// The binary of a contender's guests; a file of the user's has to be as it was.
-fn kernel_of(header: &RunHeader, contender: &Contender) -> Result<PathBuf, String> {
+/// The binary of a contender's guests, and whether it is a file of the user's, which has to be as
+/// it was.
+fn kernel_of(header: &RunHeader, contender: usize) -> Result<(PathBuf, bool), String> {
+    let contender = &header.plan.contenders[contender];
     let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device else {
         return Err(format!("{} is in no guest", contender.label));
     };
@@ -189,7 +181,7 @@ fn kernel_of(header: &RunHeader, contender: &Contender) -> Result<PathBuf, Strin
             format!("the guest kernel {} cannot be read: {error}", file.path.display())
         })?;
         return match sha256 == file.sha256 {
-            true => Ok(file.path.clone()),
+            true => Ok((file.path.clone(), true)),
             false => Err(format!(
                 "the guest kernel {} is not the file any more that the RUN began with",
                 file.path.display()
@@ -200,5 +192,6 @@ fn kernel_of(header: &RunHeader, contender: &Contender) -> Result<PathBuf, Strin
     let gone =
         || format!("the guest kernel {kernel} is not there any more; see fsarena kernel list");
     let found = cache.called(kernel).ok_or_else(gone)?;
-    found.unchanged_binary().map_err(|error| error.to_string())
+    let binary = found.unchanged_binary().map_err(|error| error.to_string())?;
+    Ok((binary, false))
 }

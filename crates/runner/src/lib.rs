@@ -8,7 +8,6 @@
 
 mod available;
 mod budget;
-mod crash_job;
 mod crash_runs;
 mod i386;
 mod inner_processes;
@@ -29,7 +28,6 @@ mod trial_loop;
 mod trial_spec;
 
 pub use available::{DriverRules, drop_unavailable};
-pub use crash_job::{CrashExtras, CrashJob, CrashJobError, CrashJobPlace};
 pub use i386::{I386Programs, drop_without_i386, has_i386_trials};
 pub use journal::{JournalError, live_in};
 // Entries for the targets of `fsarena-fuzz`.

@@ -54,7 +54,8 @@ impl OwnPaths<'_> {
 /// # Errors
 /// [`RunError::Nothing`], [`RunError::Imported`], [`RunError::DatabaseUnderTest`].
 pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
-    if plan.schedule.is_empty() {
+    let has_crash_runs = plan.is_crash_alone() && !plan.crash_slots().is_empty();
+    if plan.schedule.is_empty() && !has_crash_runs {
         return Err(RunError::Nothing { reasons: reasons(plan) });
     }
     let database = resolved(database);
@@ -83,8 +84,17 @@ fn reasons(plan: &RunPlan) -> String {
             None => of_reason.push((reason, vec![label])),
         }
     }
+    let crash = plan.crash.iter().filter(|crash| crash.is_alone);
+    let notes: Vec<String> = crash
+        .flat_map(|crash| {
+            let not_run = crash.not_run.iter();
+            let not_run = not_run
+                .map(|row| format!("{}: {}", plan.contenders[row.contender].label, row.reason));
+            not_run.chain(crash.workload_notes.iter().cloned())
+        })
+        .collect();
     let words = of_reason.iter().map(|(why, labels)| format!("{}: {why}", labels.join(", ")));
-    words.collect::<Vec<_>>().join("; ")
+    words.chain(notes).collect::<Vec<_>>().join("; ")
 }
 
 /// Absolute, and without symbolic links in the part that exists.

@@ -1,6 +1,7 @@
 //! What to run and where things go, what a RUN tells meanwhile, and how it ended.
 
 use crate::journal::JournalError;
+use fsarena_crash_runs::kept_states::KeptStates;
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::machine;
 use fsarena_metrics::WallClock;
@@ -36,6 +37,8 @@ pub struct Request<'a> {
     pub hosts: &'a [RankHost],
     /// Programs of i386, which trials lay over `/usr`; absent: no trial has them.
     pub i386_usr: Option<&'a Path>,
+    /// Where crash states that break a promise are kept.
+    pub crash_states: &'a KeptStates,
     /// Leave images and directories behind.
     pub keep: bool,
     /// Dates trials and sessions.

@@ -658,6 +658,7 @@ fn kept_paths(target: &TargetSpec) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use crate::journal;
+    use fsarena_crash_runs::kept_states::KeptStates;
     use fsarena_process::program::TrustedProgram;
     use fsarena_testkit::records;
 
@@ -686,6 +687,7 @@ mod tests {
             state_dir: &state_dir,
             consents: &[],
             hosts: &[],
+            crash_states: &KeptStates::new(dir.path().join("crash-states")),
             keep: false,
             clock: fsarena_metrics::WallClock::set_now(),
             i386_usr: None,

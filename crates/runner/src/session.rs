@@ -216,6 +216,7 @@ impl Drop for Session<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_crash_runs::kept_states::KeptStates;
     use fsarena_metrics::WallClock;
     use fsarena_model::run::RunHeader;
     use fsarena_model::spec::{Drain, TargetSpec, TrialKey};
@@ -280,6 +281,7 @@ mod tests {
             state_dir: dir.path(),
             consents: &[],
             hosts: &[],
+            crash_states: &KeptStates::new(dir.path().join("crash-states")),
             keep: false,
             clock: WallClock::set_now(),
             i386_usr: None,

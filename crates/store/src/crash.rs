@@ -28,8 +28,8 @@ impl Store {
         };
         let raw = serde_json::to_string(stored).map_err(|error| not_in_plan(error.to_string()))?;
         let outcome = match &stored.outcome {
-            CrashOutcome::Done(_) => "done",
-            CrashOutcome::Failed { .. } => "failed",
+            CrashOutcome::Failed { .. } | CrashOutcome::Lacking { .. } => "failed",
+            _ => "done",
         };
         self.transaction(|t| {
             let contender: Option<i64> = t

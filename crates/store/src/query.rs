@@ -29,6 +29,8 @@ pub struct RunRow {
     pub trials_done: u32,
     /// Trials in the schedule.
     pub trials_planned: u32,
+    /// Crash runs that have a record.
+    pub crash_runs_done: u32,
     /// Name of the machine that carried it out.
     pub host: String,
     /// Whether the user gave it a title of its own (`--title`).
@@ -44,6 +46,8 @@ pub(crate) const SELECT_RUNS: &str =
     (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
      WHERE slot.run_id = run.id),
     (SELECT count(*) FROM slot WHERE slot.run_id = run.id),
+    (SELECT count(*) FROM crash_run JOIN contender ON crash_run.contender_id = contender.id
+     WHERE contender.run_id = run.id),
     hostname, merged,
     CASE WHEN json_valid(raw)
          THEN coalesce((raw -> '$.arguments') GLOB '*[[,]\"--title[=\"]*', 0) ELSE 0 END
@@ -70,9 +74,10 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         note: row.get(6)?,
         trials_done: row.get(7)?,
         trials_planned: row.get(8)?,
-        host: row.get(9)?,
-        merged: row.get(10)?,
-        has_own_title: row.get(11)?,
+        crash_runs_done: row.get(9)?,
+        host: row.get(10)?,
+        merged: row.get(11)?,
+        has_own_title: row.get(12)?,
     })
 }
 

@@ -1,33 +1,41 @@
 //! Crash safety of a contender, from the records of its crash runs: speed, loss window,
 //! acknowledged work, damage. What is promised by whom is kept apart and never added.
 
+mod applications;
+mod hunts;
+mod measures;
+mod medium_errors;
+mod sequences;
+mod share;
+
 use crate::JsonSchema;
+use applications::application_rows;
 use fsarena_crash::figures::{FigureError, FigureOptions, Figures, Share, figures};
+use fsarena_crash::medium_error::judge::{MediumErrorCase, Verdict};
 use fsarena_crash::promise::PromiseClass;
-use fsarena_crash::record::{CrashOutcome, CrashRecord, RECOVERY_SUFFIX, StoredCrashRun};
+use fsarena_crash::record::{
+    ApplicationRecord, CrashOutcome, CrashRecord, MediumErrorRecord, RECOVERY_SUFFIX,
+    StoredCrashRun,
+};
+use fsarena_crash::sequence::judged::{JudgedLitmus, JudgedSequence};
 use fsarena_crash::state::Class;
 use fsarena_crash::{Findings, Violation};
 use fsarena_filesystems::sends_no_flush;
+use fsarena_model::crash::Campaign;
 use fsarena_model::run::RunPlan;
+use medium_errors::medium_error_rows;
+use sequences::{litmus_row, sequence_row};
 use serde::Serialize;
+use share::CASES_MOST;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cases of broken promises that are told.
-const CASES_MOST: usize = 3;
-
-/// How often something was found, and the interval at 95 % of the share of crash points at which
-/// there was any of it. Checks of one file at many crash points hang together; crash points of
-/// several runs do so less.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
-pub struct CrashShare {
-    /// Of checks, or of crash points where each is one check.
-    pub hits: u64,
-    pub of: u64,
-    /// Crash points at which there was any.
-    pub crash_points: u64,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-}
+pub use applications::{CrashApplication, CrashApplicationRow};
+pub use fsarena_crash::sequence::judged::SequenceCase;
+pub use hunts::{HuntCase, HuntRow};
+pub use measures::CrashMeasure;
+pub use medium_errors::MediumErrorRow;
+pub use sequences::{BrokenRule, LitmusRow, SequenceRow};
+pub use share::CrashShare;
 
 /// One contender with one workload and one class of crash states.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -116,6 +124,23 @@ pub struct CrashRunsView {
     pub crash_runs_done: usize,
     /// Contenders in the order of the plan, within each workloads and then states.
     pub rows: Vec<CrashFigures>,
+    /// Of states at the entries of write logs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hunts: Vec<HuntRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub applications: Vec<CrashApplicationRow>,
+    /// What the applications are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub applications_run: Vec<CrashApplication>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<SequenceRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub litmus: Vec<LitmusRow>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub medium_errors: Vec<MediumErrorRow>,
+    /// Every case of an error of the medium.
+    #[serde(skip)]
+    pub medium_error_cases: Vec<MediumErrorCaseRow>,
     /// What of the workloads is not as in a trial, in words.
     pub workload_notes: Vec<String>,
     /// Contenders whose power was not cut.
@@ -124,6 +149,32 @@ pub struct CrashRunsView {
     pub failed: Vec<CrashFailedRow>,
     /// Contenders and workloads whose runs give no rates, each with the reason.
     pub unfit: Vec<CrashFailedRow>,
+}
+
+/// A case with what it is of.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct MediumErrorCaseRow {
+    pub contender: String,
+    pub workload: String,
+    pub verdict: Verdict,
+    pub case: MediumErrorCase,
+}
+
+impl CrashRunsView {
+    /// Whether every crash run has given its figures, but those that the file system has not what
+    /// it takes for.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.unfit.is_empty() && self.failed.iter().all(|row| row.is_lacking)
+    }
+
+    /// Whether what fsync promises was broken on an honest disk.
+    #[must_use]
+    pub fn breaks_the_contract(&self) -> bool {
+        self.rows.iter().any(|row| row.row.breaks_the_contract())
+            || self.hunts.iter().any(HuntRow::breaks_the_contract)
+            || self.medium_errors.iter().any(MediumErrorRow::breaks_the_contract)
+    }
 }
 
 /// A contender with one workload and one class of crash states.
@@ -153,6 +204,9 @@ pub struct CrashFailedRow {
     pub label: String,
     pub workload: String,
     pub error: String,
+    /// The file system lacks what the work needs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_lacking: bool,
 }
 
 /// What the crash runs of a plan have shown; `None` where it has none.
@@ -160,47 +214,12 @@ pub struct CrashFailedRow {
 pub fn crash(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<CrashRunsView> {
     let asked = plan.crash.as_ref()?;
     let label = |contender: usize| plan.contenders[contender].label.clone();
-    let mut rows = Vec::new();
-    let (mut failed, mut unfit) = (Vec::new(), Vec::new());
-    for contender in plan.crashed_contenders() {
-        for (at, workload) in asked.workloads.iter().enumerate() {
-            let is_it =
-                |one: &&StoredCrashRun| (one.slot.contender, one.slot.workload) == (contender, at);
-            let own = || stored.iter().filter(is_it);
-            let row = |error: String| {
-                let (label, workload) = (label(contender), workload.clone());
-                CrashFailedRow { contender, label, workload, error }
-            };
-            let errors: BTreeSet<&String> = own()
-                .filter_map(|one| match &one.outcome {
-                    CrashOutcome::Done(_) => None,
-                    CrashOutcome::Failed { error } => Some(error),
-                })
-                .collect();
-            failed.extend(errors.into_iter().map(|error| row(error.clone())));
-            let records: Vec<CrashRecord> =
-                own().filter_map(StoredCrashRun::record).cloned().collect();
-            let names = RowNames {
-                contender: &label(contender),
-                file_system: &plan.contenders[contender].levels.fs.name,
-                workload,
-            };
-            match rows_with_figures(names, &records) {
-                Ok(found) => rows.extend(found.into_iter().map(|(row, figures)| CrashFigures {
-                    contender,
-                    row,
-                    figures,
-                })),
-                Err(error) => unfit.push(row(error.to_string())),
-            }
-        }
-    }
     let not_run = asked.not_run.iter().map(|one| CrashNotRunRow {
         contender: one.contender,
         label: label(one.contender),
         reason: one.reason.clone(),
     });
-    Some(CrashRunsView {
+    let mut view = CrashRunsView {
         workloads: asked.workloads.clone(),
         workload_notes: asked.workload_notes.clone(),
         states: asked.states.clone(),
@@ -208,36 +227,139 @@ pub fn crash(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<CrashRunsView>
         runs: asked.runs,
         points: asked.points,
         crash_runs_planned: plan.crash_slots().len(),
-        crash_runs_done: stored.iter().filter(|one| one.record().is_some()).count(),
-        rows,
+        crash_runs_done: stored.iter().filter(|one| one.error().is_none()).count(),
+        rows: Vec::new(),
+        hunts: Vec::new(),
+        applications: Vec::new(),
+        applications_run: match &asked.campaign {
+            Campaign::Applications { described } => {
+                let names = asked.workloads.iter();
+                names.filter_map(|name| CrashApplication::named(name, described)).collect()
+            }
+            _ => Vec::new(),
+        },
+        sequences: Vec::new(),
+        litmus: Vec::new(),
+        medium_errors: Vec::new(),
+        medium_error_cases: Vec::new(),
         not_run: not_run.collect(),
-        failed,
-        unfit,
-    })
+        failed: Vec::new(),
+        unfit: Vec::new(),
+    };
+    for contender in plan.crashed_contenders() {
+        for (at, workload) in asked.workloads.iter().enumerate() {
+            let is_it =
+                |one: &&StoredCrashRun| (one.slot.contender, one.slot.workload) == (contender, at);
+            let own: Vec<&StoredCrashRun> = stored.iter().filter(is_it).collect();
+            let label = label(contender);
+            let row = |(error, is_lacking): (&str, bool)| CrashFailedRow {
+                contender,
+                label: label.clone(),
+                workload: workload.clone(),
+                error: error.to_owned(),
+                is_lacking,
+            };
+            let errors: BTreeSet<(&str, bool)> = own
+                .iter()
+                .filter_map(|one| {
+                    Some((one.error()?, matches!(one.outcome, CrashOutcome::Lacking { .. })))
+                })
+                .collect();
+            view.failed.extend(errors.into_iter().map(row));
+            let names = RowNames {
+                contender: &label,
+                file_system: &plan.contenders[contender].levels.fs.name,
+                workload,
+            };
+            if let Err(error) = view.add(&asked.campaign, (contender, names), &own) {
+                view.unfit.push(row((&error.to_string(), false)));
+            }
+        }
+    }
+    Some(view)
+}
+
+impl CrashRunsView {
+    /// Adds the rows of a contender with one workload.
+    fn add(
+        &mut self,
+        campaign: &Campaign,
+        (contender, names): (usize, RowNames<'_>),
+        own: &[&StoredCrashRun],
+    ) -> Result<(), FigureError> {
+        let (label, workload) = (names.contender, names.workload);
+        match campaign {
+            Campaign::PowerCuts { .. } => {
+                let records = own.iter().filter_map(|one| one.record()).cloned();
+                let found = rows_with_figures(names, &records.collect::<Vec<_>>())?;
+                let with = |(row, figures)| CrashFigures { contender, row, figures };
+                self.rows.extend(found.into_iter().map(with));
+            }
+            Campaign::EveryEntry { .. } => {
+                let records = own.iter().filter_map(|one| match &one.outcome {
+                    CrashOutcome::Hunted(record) => Some(&**record),
+                    _ => None,
+                });
+                let row = HuntRow::new(label, workload, records);
+                self.hunts.extend((row.runs > 0).then_some(row));
+            }
+            Campaign::Applications { .. } => {
+                let records = own.iter().filter_map(|one| match &one.outcome {
+                    CrashOutcome::Application(record) => Some(&**record),
+                    _ => None,
+                });
+                let records: Vec<&ApplicationRecord> = records.collect();
+                self.applications.extend(application_rows(label, workload, &records)?);
+            }
+            Campaign::Sequences { length, .. } => {
+                let judged = own.iter().filter_map(|one| match &one.outcome {
+                    CrashOutcome::Sequences(judged) => Some(judged),
+                    _ => None,
+                });
+                let judged: Vec<&JudgedSequence> = judged.flatten().collect();
+                let row = sequence_row(label, *length as usize, &judged);
+                self.sequences.extend((!judged.is_empty()).then_some(row));
+            }
+            Campaign::Litmus { .. } => {
+                let judged = own.iter().filter_map(|one| match &one.outcome {
+                    CrashOutcome::Litmus(judged) => Some(judged),
+                    _ => None,
+                });
+                let judged: Vec<&JudgedLitmus> = judged.flatten().collect();
+                let row = litmus_row(label, workload, &judged);
+                self.litmus.extend((!judged.is_empty()).then_some(row));
+            }
+            Campaign::MediumErrors { .. } => {
+                let records = own.iter().filter_map(|one| match &one.outcome {
+                    CrashOutcome::MediumErrors(record) => Some(&**record),
+                    _ => None,
+                });
+                let records: Vec<&MediumErrorRecord> = records.collect();
+                let cases = records.iter().flat_map(|record| &record.cases);
+                self.medium_error_cases.extend(cases.map(|case| MediumErrorCaseRow {
+                    contender: label.to_owned(),
+                    workload: workload.to_owned(),
+                    verdict: case.verdict(),
+                    case: case.clone(),
+                }));
+                self.medium_errors.extend(medium_error_rows((label, workload), &records)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whose rows they are.
 #[derive(Clone, Copy)]
-pub struct RowNames<'a> {
+struct RowNames<'a> {
     /// Label of the contender.
-    pub contender: &'a str,
+    contender: &'a str,
     /// Name of its file system, `jfs`.
-    pub file_system: &'a str,
-    pub workload: &'a str,
+    file_system: &'a str,
+    workload: &'a str,
 }
 
 /// The rows of a contender with one workload: one for each class of crash states.
-///
-/// # Errors
-/// Findings of which no rates can be made.
-pub fn crash_rows(
-    names: RowNames<'_>,
-    records: &[CrashRecord],
-) -> Result<Vec<CrashRow>, FigureError> {
-    let rows = rows_with_figures(names, records)?;
-    Ok(rows.into_iter().map(|(row, _)| row).collect())
-}
-
 fn rows_with_figures(
     names: RowNames<'_>,
     records: &[CrashRecord],
@@ -399,20 +521,6 @@ fn cases(which: Which, records: &[CrashRecord]) -> Vec<String> {
         found.flat_map(of_point).take(CASES_MOST).collect::<Vec<_>>()
     };
     records.iter().flat_map(of_record).take(CASES_MOST).collect()
-}
-
-impl CrashShare {
-    /// Hits of checks, with the interval of the share of crash points at which there was any.
-    #[must_use]
-    pub fn new(checks: &Share, points: &Share) -> Self {
-        Self {
-            hits: checks.hits,
-            of: checks.of,
-            crash_points: points.hits,
-            low: points.share.low,
-            high: points.share.high,
-        }
-    }
 }
 
 fn of_points(points: &Share) -> CrashShare {

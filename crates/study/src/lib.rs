@@ -48,8 +48,9 @@ pub use ageing::{AgeRow, AgeingRatio, AgeingView};
 pub use clients::ClientView;
 pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS, median_task_clock_ns};
 pub use crash::{
-    CrashFailedRow, CrashFigures, CrashNotRunRow, CrashRow, CrashRunsView, CrashShare, RowNames,
-    crash, crash_rows,
+    BrokenRule, CrashApplication, CrashApplicationRow, CrashFailedRow, CrashFigures, CrashMeasure,
+    CrashNotRunRow, CrashRow, CrashRunsView, CrashShare, HuntCase, HuntRow, LitmusRow,
+    MediumErrorCaseRow, MediumErrorRow, SequenceCase, SequenceRow, crash,
 };
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};

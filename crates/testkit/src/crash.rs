@@ -7,7 +7,7 @@ use fsarena_crash::record::{CrashOutcome, CrashRecord, OpSummary, RECORD_SCHEMA}
 use fsarena_crash::state::{Class, Sampling};
 use fsarena_crash::workload::Kind;
 use fsarena_crash::{AppendTails, Findings, LossWindow, ReplacedTargets, StrayBytes, Violation};
-use fsarena_model::crash::{CrashPlan, CrashSlot};
+use fsarena_model::crash::{Campaign, CrashPlan, CrashSlot};
 use fsarena_model::run::RunHeader;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -16,6 +16,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 #[must_use]
 pub fn plan() -> CrashPlan {
     CrashPlan {
+        campaign: Campaign::default(),
+        is_alone: false,
+        first_seed: None,
+        keep: 0,
         workloads: vec!["unsynced".to_owned(), "synced".to_owned()],
         states: vec!["dropall".to_owned()],
         runs: 2,

@@ -24,7 +24,10 @@ const MAY_USE: &[(&str, &str)] = &[
     // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
     ("crash", "model schema-stub stats vdisk"),
     // Crash runs in guests and under this kernel; the states that are kept. It judges nothing.
-    ("crash-runs", "bounded crash devices disk-server executor guests model process vdisk"),
+    (
+        "crash-runs",
+        "bounded crash devices disk-server executor filesystems guests model process vdisk",
+    ),
     // Everything that can destroy data.
     ("devices", "bounded filesystems model process vdisk"),
     // Requests in, completions out, in their time.

@@ -2,6 +2,7 @@
 
 use super::KeptStatesCommand;
 use super::crash_medium_errors::MediumErrorsArgs;
+use super::crash_run::CrashRunArgs;
 use super::crash_sequences::{LitmusArgs, SequencesArgs};
 use clap::{Args, Subcommand};
 
@@ -73,9 +74,8 @@ pub struct CrashArgs {
     /// States that break a promise and are kept, of each contender, workload and kind of state.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub keep: u32,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub run: CrashRunArgs,
 }
 
 #[derive(Subcommand, Debug)]
@@ -98,6 +98,9 @@ and looks in other guests at what is left. Needs no root; with --on vdisk:... it
 kernel of this machine, as root. Exit code 7: what fsync promises was
 broken on a disk that is honest. States that break a promise are kept below the user's data
 directory: see fsarena crash states.
+
+The RUN is stored: `fsarena run --resume` goes on with one that was interrupted, and show, report,
+export and bundle take it like any other.
 
 An application works in the mounted file system and prints a line for each unit of work that it
 regards as durable; its own check then says of each crash state whether its data are whole, and how

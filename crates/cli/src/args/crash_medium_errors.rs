@@ -1,5 +1,6 @@
 //! Arguments of `fsarena crash medium-errors`.
 
+use super::crash_run::CrashRunArgs;
 use clap::Args;
 
 #[derive(Args, Debug)]
@@ -30,9 +31,8 @@ pub struct MediumErrorsArgs {
     /// Of the first run; the next ones count up.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print one JSON document, with every case.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub run: CrashRunArgs,
 }
 
 const EXAMPLES: &str = "\

@@ -1,5 +1,6 @@
 //! Arguments of `fsarena crash sequences` and `fsarena crash litmus`.
 
+use super::crash_run::CrashRunArgs;
 use clap::Args;
 
 #[derive(Args, Debug)]
@@ -7,12 +8,12 @@ use clap::Args;
 pub struct SequencesArgs {
     /// Operations of each sequence, without those that others need: 1 or 2.
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u64).range(1..=2))]
-    pub length: u64,
+          value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub length: u32,
     /// At most so many sequences, drawn by the seed (if not given: all of one operation, 1000 of
     /// two).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub sample: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub sample: Option<u32>,
     /// Of what is drawn, of disks and guests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -31,9 +32,8 @@ pub struct SequencesArgs {
     /// Cases printed of each demand that is not met; the JSON document has all.
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub cases: usize,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub run: CrashRunArgs,
 }
 
 const SEQUENCES_EXAMPLES: &str = "\
@@ -59,12 +59,12 @@ pub struct LitmusArgs {
     pub litmus: String,
     /// Programs of each name, with other sizes and times.
     #[arg(long, value_name = "N", default_value_t = 8,
-          value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub programs: u64,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub programs: u32,
     /// States of each program that are looked at, at most.
     #[arg(long, value_name = "N", default_value_t = 60,
-          value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub states: u64,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub states: u32,
     /// Of the first program; the next ones count up.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -74,9 +74,8 @@ pub struct LitmusArgs {
     /// The modelled disk of the guests: virtual:SIZE:model=MODEL.
     #[arg(long, value_name = "DISK", default_value = "virtual:512M:model=hdd-2007")]
     pub on: String,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub run: CrashRunArgs,
 }
 
 const LITMUS_EXAMPLES: &str = "\

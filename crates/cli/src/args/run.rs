@@ -307,6 +307,9 @@ pub struct RunArgs {
     /// The experiment is that of these purposes, and the advice for them is printed.
     #[arg(skip)]
     pub purposes: Vec<fsarena_plan::purpose::Purpose>,
+    /// Cases printed of each demand that sequences of a crash campaign do not meet.
+    #[arg(skip)]
+    pub cases: Option<usize>,
 }
 
 const RUN_EXAMPLES: &str = "\

@@ -1,6 +1,7 @@
 //! `fsarena compare`: several RUNs next to each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
+use super::loaded::{Identity, LoadedRun};
 use super::stored_run::{StoredRun, print_notes, refused};
 use super::{loaded, margin, open, watched};
 use crate::args::{CompareArgs, FailOn};
@@ -82,6 +83,13 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
             names.iter().map(|name| stored(&store, name, true)).collect()
         };
         both_sides(args, &load(&args.before)?, &load(&args.after)?)?
+    } else if crash_runs(args, &store)? {
+        // What power cuts find has no verdict.
+        return Ok(ExitCode::from(match (args.bisect, args.require_decision) {
+            (true, _) => bisect::SKIP,
+            (false, true) => exit::UNDECIDED,
+            (false, false) => 0,
+        }));
     } else if watched::compare(args, &store)? {
         // One interval a side decides nothing.
         return Ok(ExitCode::from(match (args.bisect, args.require_decision) {
@@ -102,6 +110,38 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     };
     print_missing(&found);
     Ok(code(args, &found))
+}
+
+/// Prints RUNs of crash runs alone next to each other; whether they are such.
+fn crash_runs(args: &CompareArgs, store: &Store) -> Result<bool> {
+    let mut all = Vec::new();
+    for name in &args.runs {
+        // A part of a watch is none.
+        let Ok(run) = store.find(name) else { return Ok(false) };
+        all.push((run, store.header(run)?.plan.is_crash_alone()));
+    }
+    match all.as_slice() {
+        [(run, true)] => {
+            refuse!("RUN {run} has crash runs alone: name a second one, or see fsarena show {run}")
+        }
+        [_, ..] if all.iter().all(|(_, is_alone)| *is_alone) => {}
+        _ => {
+            let Some((run, _)) = all.iter().find(|(_, is_alone)| *is_alone) else {
+                return Ok(false);
+            };
+            refuse!("RUN {run} has crash runs alone and others have trials: compare like with like")
+        }
+    }
+    let read = |(run, _): &(_, bool)| LoadedRun::read(store, *run, Identity::Kept);
+    let loaded: Vec<LoadedRun> = all.iter().map(read).collect::<Result<_>>()?;
+    let views: Vec<_> = loaded.iter().filter_map(|one| one.crash.as_ref()).collect();
+    let rows = fsarena_report::compare_crash_runs(&views);
+    let names: Vec<String> = all.iter().map(|(run, _)| run.to_string()).collect();
+    let both = serde_json::json!({"runs": names, "rows": rows});
+    let document = || fsarena_report::json::document("compare-crash", "compared", &both);
+    let tables = |width, style| fsarena_report::compared_crash_text(&names, &rows, width, style);
+    context::print_as(args.json, document, tables)?;
+    Ok(true)
 }
 
 /// Prints a comparison in the form that is asked for.

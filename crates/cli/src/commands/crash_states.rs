@@ -1,7 +1,5 @@
 //! `fsarena crash states`, `show`, `export`, `delete`: crash states that were kept.
 
-use super::crash::is_stop;
-use super::crash_hunt::missing;
 use super::delete::is_confirmed;
 use super::kernel::age;
 use super::output_file::NewFile;
@@ -17,7 +15,7 @@ use fsarena_crash::oracle::Oracle;
 use fsarena_crash::{Findings, SectorRun};
 use fsarena_crash_runs::crash_run::{CrashRunError, StateInspector};
 use fsarena_crash_runs::kept_states::{KeptContents, KeptState, KeptStates};
-use fsarena_crash_runs::{NativeCheck, inspect_state_natively};
+use fsarena_crash_runs::{NativeCheck, inspect_state_natively, missing_writes};
 use fsarena_disk_server::DiskOrder;
 use fsarena_guests::guest::{GuestOptions, Program};
 use fsarena_guests::kernel::Kernels;
@@ -126,7 +124,9 @@ fn show(states: &KeptStates, args: &CrashShowArgs) -> Result<ExitCode> {
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     let look = if state.is_native { seen_natively } else { seen_in_guest };
     let seen = match look(&state, &contents, &stop) {
-        Err(error) if is_stop(&error) => return Ok(ExitCode::from(exit::INTERRUPTED)),
+        Err(error) if error.downcast_ref::<CrashRunError>().is_some_and(CrashRunError::is_stop) => {
+            return Ok(ExitCode::from(exit::INTERRUPTED));
+        }
         seen => seen?,
     };
     let oracle = Oracle::new(&contents.ops, state.seed, state.promises)?;
@@ -214,10 +214,10 @@ impl Shown<'_> {
             state.model,
             Bytes(state.size_bytes),
             state.mount_options,
-            missing(&contents.log, &state.state)
+            missing_writes(&contents.log, &state.state)
         );
         if let (Some(log), Some(cut)) = (&contents.recovery, &state.cut) {
-            let _ = writeln!(text, "in its recovery: {}", missing(log, cut));
+            let _ = writeln!(text, "in its recovery: {}", missing_writes(log, cut));
         }
         if let Some(fault) = &state.disk_fault {
             let _ = writeln!(text, "{fault}: what is broken is broken by the disk");

@@ -183,6 +183,7 @@ pub fn line_of(row: &RunRow) -> RunLine {
         host: row.host.clone(),
         trials_done: row.trials_done,
         trials_planned: row.trials_planned,
+        crash_runs_done: row.crash_runs_done,
     }
 }
 

@@ -21,6 +21,7 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "compare-runs",
     "compare-sides",
     "compare-watched",
+    "compare-crash",
     "history",
     "advice",
     "list",

@@ -44,6 +44,9 @@ pub fn study(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
     if header.plan.is_watched() {
         return Err(watched::refuse_watched(run).into());
     }
+    if header.plan.is_crash_alone() {
+        refuse!("RUN {run} has crash runs alone, and no verdict: see fsarena show {run}");
+    }
     let Some(verdicts) = verdicts(&store, run, &header)? else {
         refuse!(
             "RUN {run} asked no question: it was planned before there were verdicts, and questions \
@@ -86,6 +89,17 @@ impl Output {
     pub const TABLES: Self = Self { is_json: false, is_full: true, is_raw: false };
 }
 
+/// Prints what a RUN of crash runs alone has shown; `cases_most`: of each demand that sequences do
+/// not meet.
+pub fn show_crash_runs(loaded: &LoadedRun, is_json: bool, cases_most: Option<usize>) -> Result<()> {
+    let run = loaded.as_run();
+    let document = || fsarena_report::campaign_document(&run).unwrap_or_default();
+    let text = |width, style| {
+        fsarena_report::campaign_text(&run, cases_most, width, style).unwrap_or_default()
+    };
+    context::print_as(is_json, document, text)
+}
+
 /// Prints the answer of a RUN, and what else is asked for; `page` is where its page lies.
 pub fn show(loaded: &LoadedRun, output: Output, page: Option<&Path>) -> Result<()> {
     let run = loaded.as_run();
@@ -94,6 +108,9 @@ pub fn show(loaded: &LoadedRun, output: Output, page: Option<&Path>) -> Result<(
     }
     if loaded.header.plan.is_watched() {
         return watched::show(loaded);
+    }
+    if loaded.header.plan.is_crash_alone() {
+        return show_crash_runs(loaded, false, None);
     }
     let (width, style) = (context::width(), context::style());
     let page = page.map(|page| context::near(page).display().to_string());

@@ -100,6 +100,7 @@ fn killed_in_the_middle_of_the_work_under_this_kernel() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     live.signal(Signal::KILL);
     assert_eq!(live.end().code, None);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_nothing_left(&env);
 }
 

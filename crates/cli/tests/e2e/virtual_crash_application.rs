@@ -176,8 +176,9 @@ fn virtual_crash_application_refuses_what_it_cannot_judge() {
     let ran = guests.run(&[&common[..], &args].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     for (name, .., said) in faults {
-        let line = format!("ext4, {name}: not judged: seed 1: {said}");
+        let line = format!("crash run of {name} on ext4: failed: seed 1: {said}");
         assert!(ran.stderr.contains(&line), "{line}\n{}", ran.stderr);
+        assert!(ran.stdout.contains(&format!("failed: ext4, {name}: seed 1: ")), "{}", ran.stdout);
     }
     guests.assert_nothing_left();
 }
@@ -200,9 +201,9 @@ fn virtual_crash_application_refuses_what_cannot_be() {
         (
             1,
             &["--application", &needy, "--yes"],
-            "not run: mine: no-such-tool is not installed (package its-package)",
+            "mine: not run: no-such-tool is not installed (package its-package)",
         ),
-        (1, &["--application", &needy, "--yes"], "nothing can be run"),
+        (1, &["--application", &needy, "--yes"], "nothing to run"),
         (2, &["--application", &needy], "commands of the application files were not confirmed"),
     ] {
         let ran = guests.run(&[&["crash"], args].concat());

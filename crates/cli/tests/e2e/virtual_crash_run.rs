@@ -90,3 +90,72 @@ fn virtual_crash_run_says_whose_power_is_not_cut() {
     let file = env.write("cut.toml", &text.replace("[crash]", "[crash]\nstates = \"lying\""));
     env.run(&["run", &file]).refused(2, &["cut.toml:", "unknown crash state \"lying\""]);
 }
+
+/// A campaign is a RUN: killed it goes on, comes to the same rows as one that was left alone, and
+/// is listed, shown, reported, exported, bundled and compared.
+#[test]
+fn virtual_crash_campaign_is_a_run() {
+    let Some(guests) = Guests::new() else { return };
+    let args = [
+        "crash",
+        "medium-errors",
+        "--fs",
+        "ext4",
+        "--on",
+        DISK,
+        "--workload",
+        "synced,journal",
+        "--runs",
+        "2",
+        "--seconds",
+        "8",
+        "--cases",
+        "2",
+        "--json",
+    ];
+    let mut live = guests.start(&args);
+    live.wait_for("[2/4] power cuts of journal on ext4");
+    live.signal(Signal::KILL);
+    assert_eq!(live.end().code, None);
+    let listed = guests.run(&["list"]).good();
+    listed.says(&["cleaned up after a killed run", "1 crash run"]);
+    guests.assert_nothing_left();
+    guests
+        .run(&["compare", "1", "1", "--fail-on", "slower"])
+        .good()
+        .says(&["synced work lost", "lost and not reported"]);
+    let resumed = guests.run(&["run", "--resume", "--json"]);
+    let whole = guests.run(&args);
+    assert_eq!((resumed.code, whole.code), (Some(7), Some(7)), "ext4 loses what it reported");
+    let rows = |text: &str| -> Value {
+        let document: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(document["kind"], "medium-errors");
+        document["medium_errors"].clone()
+    };
+    assert_eq!(rows(&resumed.stdout), rows(&whole.stdout), "the seeds decide");
+    let compared = guests.run(&["compare", "1", "2", "--json"]).good();
+    let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let all = compared["compared"]["rows"].as_array().unwrap();
+    assert!(!all.is_empty() && all.iter().all(|row| row["differs"] == false), "{compared}");
+    guests.run(&["show", "1"]).good().says(&["cases each.", "synced", "flush"]);
+    guests.run(&["list"]).good().says(&["4 crash runs"]);
+    for (args, why) in [
+        (&["study", "1"][..], "has crash runs alone"),
+        (&["compare", "1"], "name a second one"),
+        (&["run", "--resume=1"], "RUN 1 is done"),
+    ] {
+        let ran = guests.run(args);
+        assert!(ran.code == Some(2) && ran.stderr.contains(why), "{}", ran.stderr);
+    }
+    let page = guests.env().path("page.html").display().to_string();
+    guests.run(&["report", "1", "-o", &page]).good();
+    let page = fs::read_to_string(page).unwrap();
+    for part in ["Crash safety", "then missing", "Synced work lost: ext4 "] {
+        assert!(page.contains(part), "{part}");
+    }
+    guests.run(&["export", "1", "--format", "markdown"]).good().says(&["| ext4 | synced |"]);
+    let bundle = guests.env().path("one.tar.zst").display().to_string();
+    guests.run(&["bundle", "1", "-o", &bundle]).good();
+    guests.run(&["bundle", "check", &bundle]).good();
+    guests.assert_nothing_left();
+}

@@ -13,6 +13,7 @@
 
 pub mod bounds;
 pub mod judge;
+pub mod judged;
 pub mod litmus;
 pub mod model;
 pub mod op;

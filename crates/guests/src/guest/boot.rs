@@ -7,6 +7,7 @@ use super::task::{Record, Task};
 use crate::owned_dir::{GUEST_PREFIX, OwnedDir};
 use fsarena_bounded::Bounded;
 use fsarena_disk_server::{Disk, ServeError, serve};
+use fsarena_model::contender::GUEST_MEMORY_BYTES;
 use fsarena_process::cmd::{Captured, End, SearchPath, TOO_MUCH_OUTPUT, ended_text};
 use fsarena_process::guarded::Guarded;
 use fsarena_process::held::open_regular;
@@ -56,7 +57,7 @@ impl GuestOptions {
     pub fn new(kernel: &Path) -> Self {
         Self {
             kernel: kernel.to_owned(),
-            memory_bytes: 256 * MIB,
+            memory_bytes: GUEST_MEMORY_BYTES,
             seed: 1,
             syscall_ns: 0,
             limit: Duration::from_secs(600),

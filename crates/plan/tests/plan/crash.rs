@@ -2,7 +2,8 @@
 
 use crate::errors::all;
 use crate::rules::{TestRules, plan};
-use fsarena_model::crash::CrashSlot;
+use fsarena_crash::crash_workload::CrashWorkload;
+use fsarena_model::crash::{Campaign, CrashFaults, CrashSlot};
 use fsarena_plan::{Experiment, Overrides, PlanError, expand, parse, to_toml};
 
 fn text(device: &str, section: &str) -> String {
@@ -73,13 +74,89 @@ fn what_was_read_is_written_again() {
     assert_eq!(again.crash.unwrap().states, ["torn", "lying=3"]);
 }
 
+const MINE: &str = "schema = 1\nname = \"mine\"\ntitle = \"t\"\nsource = \"s\"\n\
+                    command = \"echo 1\"\ncheck = \"echo found 1\"\n";
+
+/// Without trials.
+fn alone(device: &str, section: &str) -> String {
+    text(device, section).replace("[[workload]]\nuse = \"small-files\"\n", "")
+}
+
+/// Each kind of campaign, with some key of its own.
+fn campaigns() -> Vec<String> {
+    let described = toml::Value::String(MINE.to_owned());
+    [
+        "recovery_every = 2\nlose_flush = 7\nseed = 3\nkeep = 2".to_owned(),
+        "kind = \"every-entry\"\nstates_most = 9\nlose_flush = 7\nworkloads = \"synced\""
+            .to_owned(),
+        format!(
+            "kind = \"applications\"\nworkloads = [\"maildir\", \"mine\"]\n\
+             described = {{ mine = {described} }}\nstates = [\"dropall\", \"lying=2\"]"
+        ),
+        "kind = \"sequences\"\nlength = 2\nsample = 70\nevery_entry = true\npublished = true"
+            .to_owned(),
+        "kind = \"litmus\"\nprograms = 20\nworkloads = \"prefix-append\"\nseed = 1".to_owned(),
+        "kind = \"medium-errors\"\ncases = 4\nruns = 2\nseconds = 30".to_owned(),
+    ]
+    .into()
+}
+
+#[test]
+fn every_kind_of_campaign_is_read_and_written_alike() {
+    for section in campaigns() {
+        let read = file(&alone(GUEST, &section)).unwrap();
+        assert!(read.crash.as_ref().unwrap().is_alone && read.workloads.is_empty(), "{section}");
+        let again = file(&to_toml(&read)).unwrap();
+        assert_eq!(again.crash, read.crash, "{}", to_toml(&read));
+        let json = serde_json::to_string(&read.crash).unwrap();
+        assert_eq!(serde_json::from_str::<Option<_>>(&json).unwrap(), read.crash, "{json}");
+        let plan = plan(&alone(GUEST, &section)).unwrap();
+        assert!(plan.schedule.is_empty() && plan.verdict.is_none() && plan.is_crash_alone());
+        assert!(!plan.crash_slots().is_empty() && fsarena_plan::crash_runs_s(&plan, 2).is_some());
+    }
+    let read = file(&alone(GUEST, &campaigns()[0])).unwrap().crash.unwrap();
+    let faults = CrashFaults { recovery_every: 2, lose_flush: Some(7) };
+    assert_eq!(read.campaign, Campaign::PowerCuts { faults });
+    let plan = plan(&alone(GUEST, "seed = 3")).unwrap();
+    assert_eq!((plan.crash_seed(0), plan.crash_seed(4)), (3, 7), "the seeds count up");
+}
+
+#[test]
+fn runs_share_the_programs_of_a_campaign() {
+    let of = |section: &str| plan(&alone(GUEST, section)).unwrap().crash.unwrap().runs;
+    assert_eq!(of("kind = \"sequences\"\nsample = 70"), 3);
+    assert_eq!(of("kind = \"litmus\"\nprograms = 20"), 3);
+    let all = plan(&alone(GUEST, "kind = \"sequences\"")).unwrap().crash.unwrap().campaign;
+    assert!(matches!(all, Campaign::Sequences { sample, all, .. } if sample == all && all > 100));
+}
+
+#[test]
+fn crash_runs_alone_need_their_devices() {
+    let refused =
+        |device: &str, section: &str| plan(&alone(device, section)).unwrap_err().to_string();
+    let modelled = refused("loop:2G", "");
+    assert!(modelled.starts_with("--on: power is cut on modelled disks alone"), "{modelled}");
+    plan(&alone("vdisk:2G:model=hdd-2007", "")).unwrap();
+    let guests = refused("vdisk:2G:model=hdd-2007", "kind = \"litmus\"");
+    assert!(guests.starts_with("--on: sequences are carried out in guests alone"), "{guests}");
+    // Beside trials others are left out.
+    let beside = plan(&text("vdisk:2G:model=hdd-2007", "kind = \"litmus\"")).unwrap();
+    assert!(beside.crash_slots().is_empty() && !beside.schedule.is_empty());
+    let read = file(&alone(GUEST, "")).unwrap();
+    let none = Overrides { crash_runs: Some(0), ..Overrides::default() };
+    let error = expand(&read, &none, &TestRules).unwrap_err().to_string();
+    assert!(error.starts_with("--crash-runs: the experiment has crash runs alone"), "{error}");
+    let with_work = plan(&text(GUEST, "alone = true\nworkloads = \"small-files\"")).unwrap();
+    assert!(with_work.schedule.is_empty() && !with_work.workloads.is_empty());
+}
+
 #[test]
 fn phases_of_the_experiment_are_a_workload() {
     let own = "workloads = [\"synced\", \"small-files\"]";
     let asked = plan(&text(GUEST, own)).unwrap();
     let crash = asked.crash.unwrap();
     assert_eq!((&crash.workloads[1], &crash.workload_notes), (&"small-files".to_owned(), &vec![]));
-    let workload = fsarena_plan::crash_workload("small-files", &asked.workloads).unwrap();
+    let workload = CrashWorkload::named("small-files", &asked.workloads).unwrap();
     assert_eq!(workload.name(), "small-files");
     // Another workload by an option: the crash runs of the one that is gone are gone, too.
     let read = file(&text(GUEST, own)).unwrap();
@@ -125,6 +202,16 @@ fn mistakes_are_named_with_their_places() {
         "runs = 0",
         "seconds = 4",
         "point = 3",
+        "kind = \"power-cut\"",
+        "kind = \"litmus\"\nseconds = 9",
+        "kind = \"litmus\"\nworkloads = \"synced\"",
+        "kind = \"sequences\"\nworkloads = \"synced\"",
+        "kind = \"medium-errors\"\nworkloads = \"small-files\"",
+        "kind = \"applications\"",
+        "kind = \"applications\"\nworkloads = \"oracle\"",
+        "described = { mine = \"schema = 1\" }",
+        "kind = \"applications\"\nworkloads = \"mine\"\ndescribed = { mine = \"schema = 1\" }",
+        "cases = 3",
     ];
     let errors = all(&sections.map(|section| text(GUEST, section)));
     insta::assert_snapshot!(errors);

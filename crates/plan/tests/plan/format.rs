@@ -62,7 +62,20 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 87] = [
+const KEYS: [&str; 100] = [
+    "alone",
+    "kind",
+    "recovery_every",
+    "lose_flush",
+    "keep",
+    "states_most",
+    "described",
+    "length",
+    "sample",
+    "every_entry",
+    "published",
+    "programs",
+    "cases",
     "schema",
     "name",
     "title",

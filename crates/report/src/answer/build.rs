@@ -75,7 +75,9 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
         scope: scope(run),
     };
     answer.undecided = undecided(&answer);
-    answer.sentences = sentences(&answer);
+    if !run.header.plan.is_crash_alone() {
+        answer.sentences = sentences(&answer);
+    }
     answer.sentences.extend(judged.and_then(crossings_sentence));
     answer.sentences.extend(judged.and_then(shares_sentence));
     answer.sentences.extend(crash_sentences(run, &answer));

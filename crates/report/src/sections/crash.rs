@@ -1,6 +1,7 @@
 //! Crash safety beside speed: what a power cut leaves of work, in a chart and a table with the rate
 //! of the RUN's main phase. The classes of promise have columns of their own and are never added.
 
+use crate::campaign::campaign_tables;
 use crate::context::{Run, SectionContext};
 use crate::crash::{READ, few_runs, grid, notes, seconds, share};
 use crate::format::{Scale, count};
@@ -25,6 +26,9 @@ const LEGEND: &str = "Rate: of the phase in the heading of its column, as in the
 /// Its blocks; nothing where no power was cut.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let Some(view) = context.run.crash else { return Section::none() };
+    if let Some(tables) = campaign_tables(context.run, None) {
+        return Section::new(tables.blocks());
+    }
     let main = MainPhase::new(context.run);
     let mut blocks = Vec::new();
     if !view.rows.is_empty() {

@@ -65,7 +65,7 @@ static SECTIONS: [SectionKind; 21] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
-    kind(PAGE | TEXT | MARKDOWN, "crash", crash::TITLE, crash::build),
+    kind(PAGE | TEXT | MARKDOWN, "crash", "Crash safety", crash::build),
     kind(PAGE, "speed", "All ratios, space and crash safety", speed::build),
     kind(TEXT | MARKDOWN, "figures", "Figures", |context| {
         phases::section(context.run.study, context.style)
@@ -101,8 +101,13 @@ pub(crate) fn made_for(context: &SectionContext<'_>) -> Vec<(&'static SectionKin
     made(context, PAGE)
 }
 
+/// Those of a RUN of crash runs alone.
+const WITHOUT_TRIALS: [&str; 4] = ["answer", "crash", "fairness", "appendix"];
+
 fn made(context: &SectionContext<'_>, on: u8) -> Vec<(&'static SectionKind, Section)> {
+    let is_alone = context.run.header.plan.is_crash_alone();
     let kinds = SECTIONS.iter().filter(|kind| kind.on & on != 0);
+    let kinds = kinds.filter(|kind| !is_alone || WITHOUT_TRIALS.contains(&kind.id));
     let all = kinds.map(|kind| (kind, (kind.build)(context)));
     all.filter(|(_, section)| !section.blocks.is_empty()).collect()
 }

@@ -94,6 +94,7 @@ fn shown(stored: &Stored) -> Vec<(&'static str, String)> {
         host: header.host.hostname.clone(),
         trials_done: 1,
         trials_planned: 2,
+        crash_runs_done: 0,
     };
     let points = fsarena_study::points(&header.plan, records);
     let plain = Style::default();

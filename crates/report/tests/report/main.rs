@@ -191,6 +191,7 @@ fn plans_lists_and_merges() {
         host: "h".to_owned(),
         trials_done: 1,
         trials_planned: 2,
+        crash_runs_done: 0,
     };
     is_valid(&json::document("list", "runs", &[&line]));
     is_valid(&json::document("list", "runs", &Vec::<RunLine>::new()));

@@ -46,6 +46,7 @@ pub(super) fn execute(
         consents,
         hosts,
         i386_usr: held_programs.as_ref().map(|(_, usr)| usr.as_path()),
+        crash_states: &context::crash_states()?,
         keep: args.keep,
         clock: WallClock::set_now(),
         interrupts: &interrupts,
@@ -61,10 +62,13 @@ pub(super) fn execute(
     }
     let loaded = LoadedRun::read(&store, finished.run, Identity::Kept)?;
     // Written even if the reader of what is printed is gone.
-    let page = write_report(&store, finished.run, args);
+    let page = write_report(&store, finished.run, header.plan.is_crash_alone(), args);
     let output = show::Output { is_json: args.json, is_full: args.full, is_raw: args.raw };
     let shown = match args.quiet {
         true => Ok(()),
+        false if header.plan.is_crash_alone() => {
+            show::show_crash_runs(&loaded, args.json, args.cases)
+        }
         false if !args.purposes.is_empty() => advice::print(&loaded, &args.purposes, args.json),
         false => show::show(&loaded, output, page.as_deref()),
     };
@@ -136,13 +140,18 @@ fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
 }
 
 /// Writes the report; where it lies. The results are in the database in either case.
-fn write_report(store: &Store, run: RunId, args: &RunArgs) -> Option<PathBuf> {
+fn write_report(
+    store: &Store,
+    run: RunId,
+    is_crash_alone: bool,
+    args: &RunArgs,
+) -> Option<PathBuf> {
     if args.no_report {
         return None;
     }
     match report::write_run_report(store, run, args.report.as_deref()) {
         // The answer names it.
-        Ok(path) if !(args.json || args.full || args.raw) => Some(path),
+        Ok(path) if !(args.json || args.full || args.raw || is_crash_alone) => Some(path),
         Ok(path) => {
             say!("report: {}", path.display());
             Some(path)
@@ -166,6 +175,13 @@ fn exit_code(finished: &Finished, loaded: &LoadedRun, args: &RunArgs) -> ExitCod
     let study = &loaded.study;
     if finished.state == RunState::Interrupted {
         return ExitCode::from(exit::INTERRUPTED);
+    }
+    if let Some(view) = loaded.crash.as_ref().filter(|_| loaded.header.plan.is_crash_alone()) {
+        return match (view.breaks_the_contract(), view.is_whole() && finished.left.is_empty()) {
+            (true, _) => ExitCode::from(exit::BROKEN),
+            (false, true) => ExitCode::SUCCESS,
+            (false, false) => ExitCode::from(exit::FAILED),
+        };
     }
     if !study.failures.is_empty() || !finished.left.is_empty() {
         return ExitCode::from(exit::FAILED);

@@ -44,16 +44,30 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
     let consents = Consents::parse(args)?;
     match &args.resume {
         Some(selector) => resume::run(selector, args, &consents, db),
-        None => begin(args, &consents, db),
+        None => begin(args, None, &consents, db),
     }
 }
 
-fn begin(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<ExitCode> {
+/// Runs this experiment, or prints its plan.
+pub(super) fn run_experiment(
+    experiment: Experiment,
+    args: &RunArgs,
+    db: Option<&Path>,
+) -> Result<ExitCode> {
+    begin(args, Some(experiment), &Consents::parse(args)?, db)
+}
+
+fn begin(
+    args: &RunArgs,
+    given: Option<Experiment>,
+    consents: &Consents,
+    db: Option<&Path>,
+) -> Result<ExitCode> {
     // clap does not ask for --resume where what conflicts with it is given.
     if args.allow_commands.is_some() {
         refuse!("--allow-commands: it is for commands of a stored RUN; add --resume");
     }
-    let checked = preflight::check(args, consents, db)?;
+    let checked = preflight::check(args, given, consents, db)?;
     if !args.silent {
         options::print_single_contender(&checked.plan);
     }

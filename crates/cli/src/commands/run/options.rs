@@ -183,7 +183,7 @@ fn survey(named: &Path) -> Result<Surveyed, CorpusError> {
 
 /// Says that a single contender is compared with nothing, and how to name a second one.
 pub(super) fn print_single_contender(plan: &RunPlan) {
-    if plan.contenders.len() == 1 {
+    if plan.contenders.len() == 1 && !plan.is_crash_alone() {
         let label = &plan.contenders[0].label;
         say!(
             "{label} is the only contender: it is measured and compared with nothing; name a second \

@@ -47,8 +47,14 @@ pub(super) struct CheckedRun {
 ///
 /// # Errors
 /// The first thing for which a RUN is refused.
-pub(super) fn check(args: &RunArgs, consents: &Consents, db: Option<&Path>) -> Result<CheckedRun> {
+pub(super) fn check(
+    args: &RunArgs,
+    given: Option<Experiment>,
+    consents: &Consents,
+    db: Option<&Path>,
+) -> Result<CheckedRun> {
     let named = match args.purposes.as_slice() {
+        _ if given.is_some() => given,
         [] => args.experiment.as_deref().map(options::read_experiment).transpose()?,
         purposes => Some(fsarena_plan::purpose::experiment_of(purposes)),
     };

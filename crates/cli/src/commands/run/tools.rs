@@ -48,7 +48,7 @@ pub(super) fn drop_or_install(
         }
         packages.clear();
     }
-    if plan.schedule.is_empty() && !context::is_root() {
+    if plan.schedule.is_empty() && !plan.is_crash_alone() && !context::is_root() {
         say!(
             "not root: run as root (sudo fsarena run …), or leave out --fs and name a directory with \
              --on DIR"

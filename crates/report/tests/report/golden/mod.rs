@@ -150,6 +150,7 @@ fn list_80() {
         host: "alpha".to_owned(),
         trials_done,
         trials_planned: 30,
+        crash_runs_done: 0,
     };
     let runs = [run(1, RunState::Done, None, 30), run(2, RunState::Interrupted, Some("Ctrl-C"), 7)];
     insta::assert_snapshot!(runs_list(&runs, 80, plain()), @r"

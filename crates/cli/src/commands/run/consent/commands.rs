@@ -13,11 +13,14 @@ use crate::args::RunArgs;
 use crate::commands::confirm::{is_answered, shown, this_user};
 use crate::context;
 use anyhow::Result;
+use fsarena_crash::application::Application;
+use fsarena_model::crash::Campaign;
 use fsarena_model::job::{Job, JobKind, Origin};
 use fsarena_model::run::{KernelFile, RunPlan};
 use fsarena_model::seed::hex;
 use fsarena_model::work::{UserIds, Workload};
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -39,7 +42,10 @@ pub(in super::super) fn confirm_commands(
     } else if args.dry_run || is_answered("Run them?")? {
         return Ok(());
     }
-    refuse!("commands of the experiment file were not confirmed")
+    match described_applications(plan) {
+        None => refuse!("commands of the experiment file were not confirmed"),
+        Some(_) => refuse!("commands of the application files were not confirmed"),
+    }
 }
 
 /// Shows the guest kernels that the experiment file names, and asks; a dry run, too: to see what a
@@ -121,7 +127,8 @@ impl StoredCommands<'_> {
                 }
             }
         }
-        let all = (context::is_root(), filesystems, jobs, self.user, self.kernels);
+        let applications = described_applications(self.rest);
+        let all = (context::is_root(), filesystems, jobs, self.user, self.kernels, applications);
         let text = serde_json::to_string(&all).expect("plain data are representable as JSON");
         let mut digits = hex(&Sha256::digest(text.as_bytes()));
         digits.truncate(DIGEST_DIGITS);
@@ -132,6 +139,11 @@ impl StoredCommands<'_> {
 /// Shows all commands of a plan; whether there are any.
 fn show_commands(heading: &str, plan: &RunPlan, user: Option<UserIds>) -> bool {
     let (of_filesystems, phase_commands) = (filesystem_commands(plan), phase_commands(plan));
+    let of_applications = application_commands(plan);
+    if !of_applications.is_empty() {
+        say!("Commands of the application files, to be run as {} in guests:", this_user());
+        of_applications.iter().for_each(|command| say!("  {}", shown(command)));
+    }
     if !of_filesystems.is_empty() {
         say!("{heading}, to be run as {} in /:", this_user());
         of_filesystems.iter().for_each(|command| say!("  {}", shown(command)));
@@ -142,7 +154,32 @@ fn show_commands(heading: &str, plan: &RunPlan, user: Option<UserIds>) -> bool {
         say!("Commands of the workloads, to be run as {who} in the file system under test:");
         phase_commands.iter().for_each(|command| say!("  {}", shown(command)));
     }
-    !of_filesystems.is_empty() || !phase_commands.is_empty()
+    !of_filesystems.is_empty() || !phase_commands.is_empty() || !of_applications.is_empty()
+}
+
+/// Descriptions of applications that are not built in, by name.
+fn described_applications(plan: &RunPlan) -> Option<&BTreeMap<String, String>> {
+    match &plan.crash.as_ref()?.campaign {
+        Campaign::Applications { described } if !described.is_empty() => Some(described),
+        _ => None,
+    }
+}
+
+/// Commands of these applications, each once.
+fn application_commands(plan: &RunPlan) -> Vec<String> {
+    let mut commands = Vec::new();
+    for (name, text) in described_applications(plan).into_iter().flatten() {
+        match Application::parse(text, name) {
+            Ok(Application { setup, command, check, .. }) => {
+                for text in [setup, command, check].iter().filter(|text| !text.is_empty()) {
+                    add(&mut commands, text);
+                }
+            }
+            // What cannot be read is not run.
+            Err(_) => add(&mut commands, text),
+        }
+    }
+    commands
 }
 
 /// Commands that make, mount and destroy file systems, each once.

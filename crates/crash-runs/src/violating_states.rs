@@ -1,40 +1,39 @@
 //! Crash states of a run that break a promise, and which of them are kept.
 
-use crate::context;
+use crate::crash_run::CrashRun;
+use crate::job::CrashJob;
+use crate::kept_states::{KeptError, KeptState, KeptStates, SharedFiles};
 use fsarena_crash::Findings;
-use fsarena_crash::promise::PromiseClass;
+use fsarena_crash::hunted::Complexity;
+use fsarena_crash::promise::{PromiseClass, Promises};
 use fsarena_crash::record::{CrashRecord, RECOVERY_SUFFIX};
 use fsarena_crash::state::{Class, CrashState, Survivors};
-use fsarena_crash_runs::crash_run::CrashRun;
-use fsarena_crash_runs::kept_states::{KeptError, KeptState, KeptStates, SharedFiles};
 use fsarena_model::contender::DeviceLevel;
-use fsarena_runner::CrashJob;
 use fsarena_vdisk::WriteLog;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A run and its judgement.
-pub(super) struct DoneRun<'a> {
-    pub job: &'a CrashJob<'a>,
-    pub ran: CrashRun,
-    pub record: CrashRecord,
-    /// Of the guests, where it was none that was built here.
-    pub kernel_file: Option<PathBuf>,
+pub(crate) struct DoneRun<'a> {
+    pub(crate) job: &'a CrashJob<'a>,
+    pub(crate) ran: &'a CrashRun,
+    pub(crate) record: &'a CrashRecord,
+    pub(crate) promises: Promises,
 }
 
 /// A state that breaks a promise.
 #[derive(Clone, Copy)]
-pub(super) struct ViolatingState<'c> {
-    pub state: &'c CrashState,
+pub(crate) struct ViolatingState<'c> {
+    pub(crate) state: &'c CrashState,
     /// A second power cut in what recovery wrote.
-    pub recovery: Option<(&'c WriteLog, &'c CrashState)>,
-    pub found: &'c Findings,
+    pub(crate) recovery: Option<(&'c WriteLog, &'c CrashState)>,
+    pub(crate) found: &'c Findings,
 }
 
 impl DoneRun<'_> {
     /// The states that break a promise, in the order of their times.
-    pub fn candidates(&self) -> Vec<ViolatingState<'_>> {
+    pub(crate) fn candidates(&self) -> Vec<ViolatingState<'_>> {
         let observed = self.ran.observed().zip(&self.record.findings);
         let of_work =
             observed.map(|((state, _), found)| ViolatingState { state, recovery: None, found });
@@ -57,13 +56,13 @@ impl DoneRun<'_> {
 
 impl ViolatingState<'_> {
     /// Class of the state, as tables call it.
-    pub fn class(&self) -> String {
+    pub(crate) fn class(&self) -> String {
         let suffix = if self.recovery.is_some() { RECOVERY_SUFFIX } else { "" };
         format!("{}{suffix}", self.state.class.name())
     }
 
     /// Simple cases first: by class, by how much the state says of single writes, by time.
-    pub fn complexity(&self) -> (bool, usize, usize, u64) {
+    pub(crate) fn complexity(&self) -> Complexity {
         let class = match self.state.class {
             Class::Prefix => 0,
             Class::Dropall | Class::Lying { .. } => 1,
@@ -82,20 +81,25 @@ impl ViolatingState<'_> {
 }
 
 /// Keeps states, so many of each contender, workload and class.
-pub(super) struct KeptStateWriter {
+pub struct ViolationArchive {
     states: KeptStates,
     most: u32,
+    /// Release of the kernel of this machine.
+    kernel_release: String,
     kept: RefCell<BTreeMap<[String; 3], Vec<String>>>,
 }
 
-impl KeptStateWriter {
-    pub fn new(states: KeptStates, most: u32) -> Self {
-        Self { states, most, kept: RefCell::default() }
+impl ViolationArchive {
+    /// Of `states`, at most so many of each.
+    #[must_use]
+    pub fn with_most(states: KeptStates, most: u32, kernel_release: &str) -> Self {
+        let kernel_release = kernel_release.to_owned();
+        Self { states, most, kernel_release, kept: RefCell::default() }
     }
 
-    /// Keeps the first ones of these states, and says the names of those that were kept: by class,
-    /// and by the contents of the state. What cannot be kept is told and no error.
-    pub fn keep(
+    /// Keeps the first ones of these states; gives the names of those that were kept by class and
+    /// by the contents of the state. That one cannot be kept is said and no error.
+    pub(crate) fn keep(
         &self,
         done: &DoneRun<'_>,
         candidates: Vec<ViolatingState<'_>>,
@@ -103,7 +107,7 @@ impl KeptStateWriter {
         let mut names = BTreeMap::new();
         let mut shared = SharedFiles::default();
         for one in candidates {
-            let (contender, workload) = (&done.job.contender.label, done.job.workload.name());
+            let (contender, workload) = (&done.job.contender().label, done.job.workload());
             let key = [contender.clone(), workload.to_owned(), one.class()];
             let mut kept = self.kept.borrow_mut();
             let kept = kept.entry(key).or_default();
@@ -119,7 +123,7 @@ impl KeptStateWriter {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    say!("mind: a state was not kept: {error}");
+                    (done.job.say)(format!("mind: a state was not kept: {error}"));
                     return names;
                 }
             }
@@ -133,36 +137,36 @@ impl KeptStateWriter {
         one: &ViolatingState<'_>,
         shared: &mut SharedFiles,
     ) -> Result<Option<String>, KeptError> {
-        let DoneRun { job, ran, record, kernel_file } = done;
-        let levels = &job.contender.levels;
+        let DoneRun { job, ran, record, promises } = done;
+        let levels = &job.contender().levels;
         let (size_bytes, model, kernel, syscall_ns) = match &levels.device {
             DeviceLevel::Virtual { size_bytes, model, kernel, syscall_ns } => {
                 (*size_bytes, model, kernel.clone(), *syscall_ns)
             }
             DeviceLevel::Vdisk { size_bytes, model } => {
-                (*size_bytes, model, context::kernel_release(), 0)
+                (*size_bytes, model, self.kernel_release.clone(), 0)
             }
             _ => return Ok(None),
         };
         let state = KeptState {
             format: 0,
             id: String::new(),
-            kept_unix_s: fsarena_metrics::realtime_ns() / 1_000_000_000,
+            kept_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()),
             contender: levels.fs.to_string(),
             fs: levels.fs.clone(),
             model: model.clone(),
             size_bytes,
             syscall_ns,
             kernel,
-            kernel_file: kernel_file.clone(),
+            kernel_file: job.kernel_file(),
             is_native: !levels.device.is_virtual(),
-            workload: job.workload.name().to_owned(),
+            workload: job.workload().to_owned(),
             class: one.class(),
-            seed: job.seed,
+            seed: job.seed(),
             after_ns: one.state.at_ns.saturating_sub(ran.work.begin_ns),
             mount_options: ran.work.mount_options.clone(),
             disk_fault: disk_fault(record, one.state.class),
-            promises: job.promises(),
+            promises: *promises,
             violations: one.found.violations.clone(),
             state: one.state.clone(),
             cut: one.recovery.map(|(_, cut)| cut.clone()),
@@ -171,14 +175,13 @@ impl KeptStateWriter {
         self.states.keep(state, contents, shared).map(Some)
     }
 
-    /// Says what was kept.
-    pub fn tell(&self) {
+    /// What was kept, in words; `None`: nothing.
+    #[must_use]
+    pub fn summary(&self) -> Option<String> {
         let kept = self.kept.borrow();
         let names: Vec<&str> = kept.values().flatten().map(String::as_str).collect();
-        if let Some(first) = names.first() {
-            let (count, dir) = (names.len(), self.states.dir().display());
-            say!("kept {count} crash states in {dir}: fsarena crash show {first}");
-        }
+        let (first, count, dir) = (names.first()?, names.len(), self.states.dir().display());
+        Some(format!("kept {count} crash states in {dir}: fsarena crash show {first}"))
     }
 }
 
