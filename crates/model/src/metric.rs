@@ -28,11 +28,15 @@ pub enum Metric {
     /// Time on a processor of the worker and the programs it starts, up to `durable`: what others
     /// did is not in it.
     TaskClock,
+    /// Context switches ÷ ops: how often the worker and the programs it starts waited or were made
+    /// to wait.
+    ContextSwitches,
 }
 
 names!(Metric.name {
     Time = "time", Cpu = "cpu", Written = "written", P99 = "p99", PerOp = "per-op",
     PerMib = "per-mib", TaskClock = "task-clock",
+    ContextSwitches = "context-switches",
 });
 
 /// The base unit of a metric.
@@ -40,6 +44,8 @@ names!(Metric.name {
 pub enum MetricUnit {
     Ns,
     Bytes,
+    /// A number of what the metric counts.
+    Count,
 }
 
 impl MetricUnit {
@@ -49,6 +55,7 @@ impl MetricUnit {
         match self {
             Self::Ns => "ns",
             Self::Bytes => "bytes",
+            Self::Count => "count",
         }
     }
 }
@@ -141,7 +148,7 @@ pub struct MetricRow {
 }
 
 /// Every metric, in the order of [`Metric`].
-pub static METRICS: [MetricRow; 7] = [
+pub static METRICS: [MetricRow; 8] = [
     MetricRow {
         metric: Metric::Time,
         unit: MetricUnit::Ns,
@@ -331,6 +338,29 @@ pub static METRICS: [MetricRow; 7] = [
             later: ("lower", "higher in task clock"),
         },
         russian: FigureWords::same("процессорное время самих программ"),
+    },
+    MetricRow {
+        metric: Metric::ContextSwitches,
+        unit: MetricUnit::Count,
+        kind: MetricKind::Sum,
+        clock: MetricClock::Always(Clock::Durable),
+        // One switch of a thousand ops.
+        step: |_| 1e-3,
+        words: MetricWords {
+            figure: FigureWords::same("context switches of an op"),
+            noun: "context switches of an op",
+            less: "fewer context switches",
+            more: "more context switches",
+            amount: "the context switches",
+            verb: "needs ",
+            than: "the context switches of",
+            of: "the context switches of",
+            faster: ("needs fewer context switches, ", "as many"),
+            slower: ("needs more context switches, ", "as many"),
+            first: ("lower in context switches", "higher"),
+            later: ("lower", "higher in context switches"),
+        },
+        russian: FigureWords::same("переключений контекста на операцию"),
     },
 ];
 

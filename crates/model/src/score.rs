@@ -79,6 +79,33 @@ pub struct PhaseScore {
     pub asked_bytes: Option<u64>,
     /// What the machine was like meanwhile.
     pub covariates: Covariates,
+    /// Values of the metrics of [`FIGURES`], of those that the record has.
+    pub figures: Vec<(Metric, f64)>,
+}
+
+/// Metrics that are stored by their names: how each is read from the record of a phase. Those that
+/// are computed from other figures of a score have no row here.
+pub static FIGURES: [(Metric, PhaseFigure); 1] = [(Metric::ContextSwitches, context_switches)];
+
+/// A figure of a phase in the base unit of its metric.
+pub type PhaseFigure = fn(&PhaseRecord) -> Option<f64>;
+
+/// Per op; absent where the usage of the worker was not recorded.
+fn context_switches(phase: &PhaseRecord) -> Option<f64> {
+    let usage = &phase.worker;
+    let is_recorded = usage.user_ns.saturating_add(usage.system_ns) > 0;
+    let ops = Some(phase.compared_ops()).filter(|ops| is_recorded && *ops > 0)?;
+    let switches = usage.voluntary_switches.saturating_add(usage.involuntary_switches);
+    Some(switches as f64 / ops as f64)
+}
+
+/// The figures of a phase, in the order of the names of their metrics.
+#[must_use]
+pub fn figures(phase: &PhaseRecord) -> Vec<(Metric, f64)> {
+    let value = |(metric, read): &(Metric, PhaseFigure)| Some((*metric, read(phase)?));
+    let mut all: Vec<(Metric, f64)> = FIGURES.iter().filter_map(value).collect();
+    all.sort_by_key(|(metric, _)| metric.name());
+    all
 }
 
 /// What the machine did beside a phase and how fast it was: covariates of its times, and grounds
@@ -187,6 +214,7 @@ impl From<&PhaseRecord> for PhaseScore {
             ops: Some(phase.compared_ops()),
             asked_bytes: Some(phase.compared_asked_bytes()),
             covariates: Covariates::from_phase(phase),
+            figures: figures(phase),
         }
     }
 }
@@ -203,6 +231,13 @@ impl PhaseScore {
             Metric::TaskClock => self.covariates.worker_cpu_ns?,
             Metric::Written => self.written_bytes?,
             Metric::P99 => self.p99_ns?,
+            _ => {
+                return self
+                    .figures
+                    .iter()
+                    .find(|(one, _)| *one == metric)
+                    .map(|(_, value)| *value);
+            }
         };
         Some(read as f64)
     }

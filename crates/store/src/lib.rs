@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use time_limit::TimeLimit;
 
 /// Version of the schema that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 17;
+pub const SCHEMA_VERSION: u32 = 18;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

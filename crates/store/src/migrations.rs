@@ -7,7 +7,7 @@ use rusqlite::Connection;
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
 
 /// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("../migrations/0002_covariates.sql"),
     include_str!("../migrations/0003_modelled.sql"),
     include_str!("../migrations/0004_crash_run.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("../migrations/0010_task_clock.sql"),
     include_str!("../migrations/0011_indices.sql"),
     include_str!("../migrations/0012_words.sql"),
+    include_str!("../migrations/0013_figures.sql"),
 ];
 const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
 

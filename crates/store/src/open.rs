@@ -30,10 +30,15 @@ const READ_11_AND_12: &str =
     "CREATE TEMP VIEW score AS SELECT *, NULL AS free, NULL AS asked_bytes FROM main.score;";
 
 /// The same of files of version 8 or before, which have no crash runs.
-const READ_AS_9: &str = "PRAGMA temp_store = MEMORY;
-    CREATE TEMP VIEW crash_run AS SELECT NULL AS id, NULL AS contender_id, NULL AS workload,
+const READ_AS_9: &str =
+    "CREATE TEMP VIEW crash_run AS SELECT NULL AS id, NULL AS contender_id, NULL AS workload,
     NULL AS number, NULL AS outcome, NULL AS started_unix_ns, NULL AS elapsed_ns, NULL AS raw,
     NULL AS raw_sha256 WHERE 0;";
+
+/// The same of files of version 17 or before, whose scores have no figures by name.
+const READ_AS_18: &str =
+    "CREATE TEMP VIEW score_figure AS SELECT NULL AS phase_id, NULL AS metric, NULL AS value
+    WHERE 0;";
 
 /// How long to wait for another process; a trial's record is written in milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 20_000 });
@@ -98,6 +103,8 @@ impl Store {
             0 => return Err(StoreError::Missing { path: path.to_owned() }),
             version if version < SCHEMA_VERSION => store.sql(|c| {
                 c.pragma_update(None, "query_only", false)?;
+                // Before the first view: whatever is temporary goes with a change of it.
+                c.pragma_update(None, "temp_store", "MEMORY")?;
                 if version < 9 {
                     c.execute_batch(READ_AS_9)?;
                 }
@@ -107,6 +114,7 @@ impl Store {
                     11..13 => READ_11_AND_12,
                     13.. => "",
                 })?;
+                c.execute_batch(READ_AS_18)?;
                 c.pragma_update(None, "query_only", true)
             })?,
             _ => {}
@@ -366,7 +374,13 @@ mod tests {
         for name in names {
             store.sql(|c| c.execute_batch(&format!("DROP INDEX {name}"))).unwrap();
         }
-        store.sql(|c| c.execute_batch("PRAGMA user_version = 15; VACUUM")).unwrap();
+        store
+            .sql(|c| {
+                c.execute_batch(
+                    "DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 15; VACUUM",
+                )
+            })
+            .unwrap();
         store
     }
 

@@ -7,13 +7,15 @@
 use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsigned_if, word};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::free::FreeQuantity;
+use fsarena_model::metric::Metric;
 use fsarena_model::record::{CacheState, Drained, TimeBase, TrialRecord, Window};
 use fsarena_model::run::Clock;
 use fsarena_model::score::{
-    Covariates, MemoryKind, PROCESSOR, PhaseScore, ProcessorTime, TrialScore, WRITTEN,
+    Covariates, MemoryKind, PROCESSOR, PhaseScore, ProcessorTime, TrialScore, WRITTEN, figures,
 };
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
+use std::collections::HashMap;
 
 /// Columns of the table, as [`insert_scores`] fills and [`phase`] reads them; the counters of
 /// [`PROCESSOR`] and the [`Covariates`] are in their order.
@@ -32,6 +34,8 @@ pub(crate) fn insert_scores(
     let places = ["?"; 30].join(", ");
     let sql = format!("INSERT INTO score (trial_id, position, {COLUMNS}) VALUES ({places})");
     let mut insert = t.prepare_cached(&sql)?;
+    let mut insert_figure =
+        t.prepare_cached("INSERT INTO score_figure (phase_id, metric, value) VALUES (?, ?, ?)")?;
     let mut ids = Vec::with_capacity(record.phases.len());
     for (position, phase) in record.phases.iter().enumerate() {
         let returned_ns = phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns);
@@ -61,7 +65,11 @@ pub(crate) fn insert_scores(
         values.push(phase.free.map(|free| free.name().to_owned()).into());
         values.push(int(phase.compared_asked_bytes()).into());
         insert.execute(params_from_iter(values))?;
-        ids.push(t.last_insert_rowid());
+        let id = t.last_insert_rowid();
+        for (metric, value) in figures(phase).into_iter().filter(|(_, value)| value.is_finite()) {
+            insert_figure.execute((id, metric.name(), value))?;
+        }
+        ids.push(id);
     }
     Ok(ids)
 }
@@ -86,10 +94,37 @@ impl Store {
                     score.phases.push(phase(row)?);
                 }
             }
-            Ok(())
+            add_figures(c, run, &mut scores)
         })?;
         Ok(scores.into_iter().map(|(_, score)| score).collect())
     }
+}
+
+/// Adds the figures by name, of all trials at once.
+fn add_figures(
+    c: &Connection,
+    run: RunId,
+    scores: &mut [(i64, TrialScore)],
+) -> rusqlite::Result<()> {
+    let at: HashMap<i64, usize> =
+        scores.iter().enumerate().map(|(at, (trial, _))| (*trial, at)).collect();
+    let mut select = c.prepare_cached(
+        "SELECT score.trial_id, score.position, score_figure.metric, score_figure.value
+         FROM slot JOIN trial INDEXED BY trial_for_scores ON trial.slot_id = slot.id
+         JOIN score ON score.trial_id = trial.id
+         JOIN score_figure ON score_figure.phase_id = score.phase_id
+         WHERE slot.run_id = ? ORDER BY score.trial_id, score.position, score_figure.metric",
+    )?;
+    let mut rows = select.query([run.0])?;
+    while let Some(row) = rows.next()? {
+        let Some(at) = at.get(&row.get(0)?) else { continue };
+        let position = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
+        let figure = (word(row, 2, Metric::named)?, row.get(3)?);
+        if let Some(phase) = scores[*at].1.phases.get_mut(position) {
+            phase.figures.push(figure);
+        }
+    }
+    Ok(())
 }
 
 /// The latest attempt at each slot, by its number, without its phases.
@@ -194,6 +229,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         ops: unsigned_if(row, 25)?,
         asked_bytes: unsigned_if(row, 27)?,
         covariates: Covariates::from_columns(covariates),
+        figures: Vec::new(),
     })
 }
 

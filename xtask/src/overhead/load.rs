@@ -38,6 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// What schema 16 has and schema 15 has not.
 const AS_SCHEMA_15: &str = "DROP INDEX question_by_workload; DROP INDEX decision_by_a;
     DROP INDEX decision_by_b; DROP INDEX run_at_work; DROP INDEX run_listed;
+    DROP TABLE score_figure;
     PRAGMA user_version = 15;";
 
 fn judged(options: &Options) -> bool {

@@ -8,7 +8,8 @@ use std::fs;
 /// Makes a database one of schema 15.
 fn make_old(path: &str) {
     let old = "DROP INDEX question_by_workload; DROP INDEX decision_by_a; DROP INDEX decision_by_b;
-               DROP INDEX run_at_work; DROP INDEX run_listed; PRAGMA user_version = 15;";
+               DROP INDEX run_at_work; DROP INDEX run_listed; DROP TABLE score_figure;
+               PRAGMA user_version = 15;";
     Connection::open(path).unwrap().execute_batch(old).unwrap();
 }
 

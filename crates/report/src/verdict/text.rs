@@ -2,6 +2,7 @@
 //! less of. Here once, for the tables of a RUN and for the comparison of several.
 
 use crate::format::grouped;
+use fsarena_model::metric::MetricUnit;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::units::{Bytes, Nanos};
 use fsarena_model::verdict::{Metric, Verdict};
@@ -51,9 +52,10 @@ pub fn value(metric: Metric, value: f64) -> String {
     }
     // Longer than 292 years is no length of a phase, and would overflow where it is rounded.
     let whole = (value.round() as u64).min(1 << 63);
-    match metric {
-        Metric::Written => Bytes(whole).to_string(),
-        _ => Nanos(whole).to_string(),
+    match metric.row().unit {
+        MetricUnit::Bytes => Bytes(whole).to_string(),
+        MetricUnit::Ns => Nanos(whole).to_string(),
+        MetricUnit::Count => rounded(value, 2),
     }
 }
 

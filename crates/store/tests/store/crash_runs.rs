@@ -99,7 +99,7 @@ fn damage_is_found_and_older_files_are_read() {
     raw.execute_batch(
         "DROP VIEW crash_point; DROP TABLE crash_run; ALTER TABLE score DROP COLUMN ops;
          ALTER TABLE score DROP COLUMN free; ALTER TABLE score DROP COLUMN asked_bytes;
-         PRAGMA user_version = 8;",
+         DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 8;",
     )
     .unwrap();
     let old = Store::open_read_only(&path).unwrap();

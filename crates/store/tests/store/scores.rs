@@ -302,7 +302,10 @@ fn make_version_6(path: &Path) {
     ] {
         raw.execute_batch(&format!("ALTER TABLE score DROP COLUMN {column}")).unwrap();
     }
-    raw.execute_batch("DROP VIEW crash_point; DROP TABLE crash_run;").unwrap();
+    raw.execute_batch(
+        "DROP VIEW crash_point; DROP TABLE crash_run; DROP TABLE IF EXISTS score_figure;",
+    )
+    .unwrap();
     raw.pragma_update(None, "user_version", 6).unwrap();
 }
 
@@ -341,8 +344,14 @@ fn of_a_file_of_version_6() {
     assert_eq!(version, SCHEMA_VERSION);
 }
 
+/// Versions before 18 have no figures by name.
+fn unknown_to_17(scores: &mut [TrialScore]) {
+    scores.iter_mut().flat_map(|score| &mut score.phases).for_each(|phase| phase.figures.clear());
+}
+
 /// What scores up to version 12 do not say.
 fn unknown_to_12(scores: &mut [TrialScore]) {
+    unknown_to_17(scores);
     for phase in scores.iter_mut().flat_map(|score| &mut score.phases) {
         (phase.free, phase.asked_bytes) = (None, None);
     }
@@ -375,7 +384,11 @@ pub(crate) fn make_version_16(raw: &Connection) {
         let text = "UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?";
         raw.execute(text, (&sql, &name)).unwrap();
     }
-    raw.execute_batch("PRAGMA writable_schema = RESET; PRAGMA user_version = 16").unwrap();
+    raw.execute_batch(
+        "PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure;
+         PRAGMA user_version = 16",
+    )
+    .unwrap();
 }
 
 /// Makes a file of this version one of version 12.
@@ -387,7 +400,7 @@ fn make_version_12(raw: &Connection) {
          UPDATE sqlite_schema SET sql = replace(sql, ', ''per-mib'', ''task-clock''', '')
          WHERE name = 'question';
          UPDATE sqlite_schema SET sql = replace(sql, ', ''unknown''', '') WHERE name = 'score';
-         PRAGMA writable_schema = RESET; PRAGMA user_version = 12;",
+         PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 12;",
     )
     .unwrap();
 }
@@ -445,7 +458,7 @@ fn of_a_file_of_version_7() {
          UPDATE sqlite_schema SET sql = replace(sql, '''vdisk'', ''virtual'', ', '')
          WHERE name = 'contender';
          UPDATE sqlite_schema SET sql = replace(sql, ', ''per-op''', '') WHERE name = 'question';
-         PRAGMA writable_schema = RESET; PRAGMA user_version = 7;",
+         PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 7;",
     )
     .unwrap();
     let kind = "UPDATE contender SET device = 'vdisk'";
@@ -476,7 +489,7 @@ fn of_a_file_of_version_9() {
          UPDATE sqlite_schema SET sql = replace(sql, ', ''per-op''', '') WHERE name = 'question';
          UPDATE sqlite_schema SET sql = replace(sql, '''cold-clients'', ', '')
          WHERE name = 'score';
-         PRAGMA writable_schema = RESET; PRAGMA user_version = 9;
+         PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 9;
          DROP TRIGGER score_never_changes;",
     )
     .unwrap();
@@ -504,7 +517,7 @@ fn of_a_file_of_version_11() {
     raw.execute_batch(
         "PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, '''several'', ', '') WHERE name = 'contender';
-         PRAGMA writable_schema = RESET; PRAGMA user_version = 11;",
+         PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 11;",
     )
     .unwrap();
     let kind = "UPDATE contender SET device = 'several'";
@@ -524,7 +537,8 @@ fn of_a_file_of_version_14() {
     let mut record = records::record(&header, 0);
     record.phases[0].task_cpu = Some(TaskCpu { worker_ns: 40_000_000, kernel_threads_ns: Some(1) });
     store.put_record(run, &record).unwrap();
-    let expected = store.scores(run).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    unknown_to_17(&mut expected);
     let task_clock = expected[0].phases[0].value(Metric::TaskClock, Clock::Durable);
     assert_eq!(task_clock, Some(40_000_000.0));
     drop(store);
@@ -534,7 +548,7 @@ fn of_a_file_of_version_14() {
         "PRAGMA writable_schema = ON;
          UPDATE sqlite_schema SET sql = replace(sql, ', ''task-clock''', '')
          WHERE name = 'question';
-         PRAGMA writable_schema = RESET; PRAGMA user_version = 14;
+         PRAGMA writable_schema = RESET; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 14;
          DROP TRIGGER question_never_changes",
     )
     .unwrap();

@@ -31,7 +31,7 @@ fn make_version_15(path: &Path) {
         .unwrap()
         .execute_batch(
             "DROP INDEX question_by_workload; DROP INDEX decision_by_a; DROP INDEX decision_by_b;
-             DROP INDEX run_at_work; DROP INDEX run_listed; PRAGMA user_version = 15;",
+             DROP INDEX run_at_work; DROP INDEX run_listed; DROP TABLE IF EXISTS score_figure; PRAGMA user_version = 15;",
         )
         .unwrap();
 }

@@ -70,6 +70,7 @@ pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
             ops: None,
             asked_bytes: None,
             covariates: Covariates::default(),
+            figures: Vec::new(),
         }],
     }
 }

@@ -227,6 +227,7 @@ impl Window {
             ops: None,
             asked_bytes: None,
             covariates: Covariates::default(),
+            figures: Vec::new(),
         };
         let mut scores = Vec::new();
         for _ in 0..blocks {
