@@ -110,7 +110,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     })
 }
 
-/// Of a command that has no other exit code.
+/// Campaigns of crash runs, and states that were kept.
 fn crash(args: &CrashArgs, db: Option<&Path>) -> anyhow::Result<ExitCode> {
     match (&args.command, &args.application) {
         (Some(CrashCommand::Sequences(args)), _) => commands::crash::sequences(args, db),
@@ -122,6 +122,7 @@ fn crash(args: &CrashArgs, db: Option<&Path>) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Of a command that has no other exit code.
 fn success(done: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -139,7 +139,7 @@ impl Progress for Bar {
     }
 
     fn crash_run(&mut self, crash: &CrashProgress<'_>) {
-        let doing = format!("power cuts of {} on {}", crash.workload, crash.contender);
+        let doing = format!("crash run of {} on {}", crash.workload, crash.contender);
         self.bar.set_length(crash.of as u64);
         self.bar.set_position(crash.number as u64 - 1);
         self.end = crash.left_ns.map(|ns| Instant::now() + Duration::from_nanos(ns));

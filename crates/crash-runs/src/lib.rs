@@ -1,14 +1,12 @@
 //! Crash runs: work on a disk whose power is cut, or whose requests fail, and what is found then.
 //!
 //! A [`CrashJob`] is one crash run of a plan; what it does is for the kind of its campaign to say.
-//! [`crash_run`] is one run of a file system in a guest or under this kernel; [`application_run`],
-//! [`sequence_run`] and [`medium_error_run`] are those of applications, of sequences of ops and of
-//! errors of the medium. [`native`] is the process that serves a crash state to the kernel of this
-//! machine. [`kept_states`] keeps states that break a promise. What is right or wrong in a state is
-//! judged in `fsarena_crash`.
+//! [`crash_run`] is one run of a file system in a guest or under this kernel. [`native`] is the
+//! process that serves a crash state to the kernel of this machine. [`kept_states`] keeps states
+//! that break a promise. What is right or wrong in a state is judged in `fsarena_crash`.
 #![forbid(unsafe_code)]
 
-pub mod application_run;
+mod application_run;
 mod applications;
 mod campaign;
 mod crash_check;
@@ -17,12 +15,12 @@ mod hunt;
 mod job;
 pub mod kept_states;
 mod kind;
-pub mod medium_error_run;
+mod medium_error_run;
 mod medium_errors;
 pub mod native;
 mod native_crash;
 mod power_cuts;
-pub mod sequence_run;
+mod sequence_run;
 mod sequences;
 mod state_groups;
 mod violating_states;

@@ -70,12 +70,6 @@ impl SequenceRun {
     pub fn observed(&self) -> impl Iterator<Item = (&CrashState, &TreeObservation)> {
         self.states.iter().map(|(state, place)| (state, &self.observations[*place]))
     }
-
-    /// Number of states that differ in what is on the disk.
-    #[must_use]
-    pub fn different_states(&self) -> usize {
-        self.observations.len()
-    }
 }
 
 /// Called with the number of a job and what came of it.

@@ -319,7 +319,9 @@ pub(crate) fn share_of(
     options: &FigureOptions,
 ) -> Result<Share, SampleError> {
     let sum = |drawn: &mut dyn Iterator<Item = usize>| {
-        drawn.fold((0, 0), |(hits, of), at| (hits + counts[at].0, of + counts[at].1))
+        drawn.fold((0_u64, 0_u64), |(hits, of), at| {
+            (hits.saturating_add(counts[at].0), of.saturating_add(counts[at].1))
+        })
     };
     let (hits, of) = sum(&mut (0..counts.len()));
     if of == 0 {

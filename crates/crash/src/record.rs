@@ -7,7 +7,7 @@ use crate::hunted::HuntRecord;
 use crate::medium_error::judge::MediumErrorCase;
 use crate::op::Op;
 use crate::sequence::judged::{JudgedLitmus, JudgedSequence};
-use fsarena_model::crash::CrashSlot;
+use fsarena_model::crash::{Campaign, CrashSlot};
 use serde::{Deserialize, Serialize};
 
 /// Version of [`CrashRecord`] that this program writes.
@@ -106,6 +106,20 @@ pub struct MediumErrorRecord {
 }
 
 impl StoredCrashRun {
+    /// Whether such a campaign leaves what this one did.
+    #[must_use]
+    pub fn is_of(&self, campaign: &Campaign) -> bool {
+        match &self.outcome {
+            CrashOutcome::Failed { .. } | CrashOutcome::Lacking { .. } => true,
+            CrashOutcome::Done(_) => matches!(campaign, Campaign::PowerCuts { .. }),
+            CrashOutcome::Hunted(_) => matches!(campaign, Campaign::EveryEntry { .. }),
+            CrashOutcome::Application(_) => matches!(campaign, Campaign::Applications { .. }),
+            CrashOutcome::Sequences(_) => matches!(campaign, Campaign::Sequences { .. }),
+            CrashOutcome::Litmus(_) => matches!(campaign, Campaign::Litmus { .. }),
+            CrashOutcome::MediumErrors(_) => matches!(campaign, Campaign::MediumErrors { .. }),
+        }
+    }
+
     /// What was found at power cuts of uniform times.
     #[must_use]
     pub fn record(&self) -> Option<&CrashRecord> {

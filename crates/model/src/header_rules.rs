@@ -316,6 +316,18 @@ fn crash_runs(crash: &CrashPlan, contenders: (usize, &str)) -> Result<(), Broken
         _ => 0,
     };
     at_most("plan.crash.campaign (its programs or cases)", programs, MAX_TRIALS)?;
+    match &crash.campaign {
+        // Of more there are too many to be counted.
+        Campaign::Sequences { length, .. } => at_most("plan.crash.campaign.length", *length, 2)?,
+        Campaign::EveryEntry { states_most, .. } | Campaign::Litmus { states_most, .. } => {
+            at_most("plan.crash.campaign.states_most", *states_most, MAX_TRIALS)?;
+        }
+        _ => {}
+    }
+    at_most("plan.crash.keep", crash.keep, MAX_TRIALS)?;
+    if crash.runs == 0 {
+        return Err(broken("plan.crash.runs", "is 0, and there is one at least".to_owned()));
+    }
     for (at, row) in crash.not_run.iter().enumerate() {
         index(format!("plan.crash.not_run[{at}].contender"), row.contender, contenders)?;
     }

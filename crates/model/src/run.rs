@@ -264,7 +264,14 @@ impl RunPlan {
                 contenders.iter().copied().map(slot)
             })
         };
-        (0..crash.runs).flat_map(of_run).collect()
+        // Phases of a workload that a contender of such a RUN cannot have.
+        let is_left_out = |slot: &CrashSlot| {
+            let name = &crash.workloads[slot.workload];
+            let is_it = |at: usize| self.workloads.get(at).is_some_and(|one| one.name == *name);
+            let mut rows = self.not_run.iter().filter(|row| row.contender == slot.contender);
+            crash.is_alone && rows.any(|row| row.workload.is_some_and(is_it))
+        };
+        (0..crash.runs).flat_map(of_run).filter(|slot| !is_left_out(slot)).collect()
     }
 
     /// The seed of a crash run: that of its number, the same for all contenders and workloads.

@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 const RUNS: u32 = 10;
 const POINTS: u32 = 20;
 const SECONDS: u64 = 120;
+const MEDIUM_ERROR_SECONDS: u64 = 60;
 /// States of a run, of a litmus program.
 const STATES_OF_RUN: u32 = 2000;
 const STATES_OF_LITMUS: u32 = 60;
@@ -30,7 +31,7 @@ const LITMUS_PROGRAMS: u32 = 8;
 const SEQUENCES: u32 = 1000;
 const MEDIUM_ERROR_CASES: u32 = 12;
 /// Programs of one crash run: as many as are lost where it is stopped.
-const SEQUENCES_OF_RUN: u32 = 32;
+const SEQUENCES_OF_RUN: u32 = 96;
 const LITMUS_OF_RUN: u32 = 8;
 /// The one name of all sequences.
 const ALL_SEQUENCES: &str = "sequences";
@@ -154,7 +155,11 @@ pub fn crash_plan(campaign: Campaign) -> CrashPlan {
         Campaign::Litmus { programs, .. } => programs.div_ceil(LITMUS_OF_RUN),
         _ => RUNS,
     };
-    let is_of_programs = matches!(campaign, Campaign::Sequences { .. } | Campaign::Litmus { .. });
+    let seconds = match campaign {
+        Campaign::Sequences { .. } | Campaign::Litmus { .. } => 0,
+        Campaign::MediumErrors { .. } => MEDIUM_ERROR_SECONDS,
+        _ => SECONDS,
+    };
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     CrashPlan {
         campaign,
@@ -163,7 +168,7 @@ pub fn crash_plan(campaign: Campaign) -> CrashPlan {
         states: if has_states { names(&["dropall"]) } else { Vec::new() },
         runs,
         points: if has_states { POINTS } else { 0 },
-        seconds: if is_of_programs { 0 } else { SECONDS },
+        seconds,
         first_seed: None,
         keep: 0,
         workload_notes: Vec::new(),
@@ -507,7 +512,10 @@ fn workload_notes(
         let Some(workload) = CrashWorkload::named(name, &plan.workloads) else { continue };
         let notes = workload.check().map_err(|error| {
             let place = written.iter().find(|one| one.value.name == *name).map(|one| &one.place);
-            let remedy = "or take it out of [crash], or give --crash-runs 0";
+            let remedy = match asked.is_alone {
+                true => "or leave it out",
+                false => "or take it out of [crash], or give --crash-runs 0",
+            };
             PlanError::new(place.unwrap_or(&Span::Default), error.to_string(), remedy)
         })?;
         all.extend(notes.into_iter().map(|note| format!("{name}: {note}")));
@@ -516,7 +524,7 @@ fn workload_notes(
 }
 
 /// Why the power of `raw` is not cut.
-pub const NOTHING_PROMISED: &str = "without a file system nothing is promised";
+const NOTHING_PROMISED: &str = "without a file system nothing is promised";
 
 /// The crash runs of a plan with these contenders: the power of those alone is cut that are on
 /// modelled disks.

@@ -62,7 +62,7 @@ pub mod builtin {
 pub use artifacts::stage_bytes;
 pub use check_capacity::needed_bytes;
 pub use cost::{Cost, CostBasis, estimate};
-pub use crash::{NOTHING_PROMISED, crash_plan, crash_runs_s, sequences};
+pub use crash::{crash_plan, crash_runs_s, sequences};
 pub use error::{At, PlanError, Span, nearest};
 pub use expand::{expand, schedule, trial_seed};
 pub use experiment::{

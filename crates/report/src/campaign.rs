@@ -12,23 +12,28 @@ use crate::medium_errors::{MediumErrorHead, medium_error_tables};
 use crate::text::Style;
 use fsarena_model::contender::{DeviceLevel, GUEST_MEMORY_BYTES};
 use fsarena_model::crash::{Campaign, CrashPlan};
+use fsarena_model::run::NotRun;
 use fsarena_study::CrashRunsView;
 use serde_json::{Value, json};
 
 /// Cases of each demand that is not met, where nothing else is said.
 const CASES_MOST: usize = 2;
 
-/// A RUN of crash runs alone, as what it shows.
+/// A RUN with crash runs, as what it shows.
 struct CampaignRun<'a> {
     run: &'a Run<'a>,
     plan: &'a CrashPlan,
     view: &'a CrashRunsView,
 }
 
-/// The tables of a RUN of crash runs alone; `None`: it is none, or nothing of it was done.
-/// `cases_most`: of each demand that sequences do not meet.
+/// The tables of the crash runs of a RUN; `None`: it has none, or they are power cuts at uniform
+/// times next to trials, which are shown with speed. `cases_most`: of each demand that sequences do
+/// not meet.
 pub(crate) fn campaign_tables(run: &Run<'_>, cases_most: Option<usize>) -> Option<CampaignTables> {
-    Some(CampaignRun::new(run)?.tables(cases_most.unwrap_or(CASES_MOST)))
+    let campaign = CampaignRun::new(run)?;
+    let is_beside = matches!(campaign.plan.campaign, Campaign::PowerCuts { .. });
+    let is_shown = campaign.plan.is_alone || !is_beside;
+    is_shown.then(|| campaign.tables(cases_most.unwrap_or(CASES_MOST)))
 }
 
 /// The tables of a RUN of crash runs alone as text; `None`: it is none.
@@ -50,8 +55,7 @@ pub fn campaign_document(run: &Run<'_>) -> Option<Value> {
 
 impl<'a> CampaignRun<'a> {
     fn new(run: &'a Run<'a>) -> Option<Self> {
-        let plan = run.header.plan.crash.as_ref().filter(|plan| plan.is_alone)?;
-        Some(Self { run, plan, view: run.crash? })
+        Some(Self { run, plan: run.header.plan.crash.as_ref()?, view: run.crash? })
     }
 
     fn tables(&self, cases_most: usize) -> CampaignTables {
@@ -67,8 +71,17 @@ impl<'a> CampaignRun<'a> {
         let mut lines: Vec<(&str, String)> = Vec::new();
         lines.extend(view.workload_notes.iter().map(|note| ("mind: ", note.clone())));
         let label = |contender: usize| &plan.contenders[contender].label;
-        let of_plan =
-            plan.not_run.iter().map(|row| format!("{}: {}", label(row.contender), row.reason));
+        let is_of_crash_runs = |row: &&NotRun| {
+            let workload = row.workload.and_then(|at| plan.workloads.get(at));
+            self.plan.is_alone
+                && workload.is_none_or(|workload| self.plan.workloads.contains(&workload.name))
+        };
+        let of_plan = plan.not_run.iter().filter(is_of_crash_runs).map(|row| {
+            let workload = row.workload.and_then(|at| plan.workloads.get(at));
+            let workload = workload.map(|workload| format!(", {}", workload.name));
+            let (label, reason) = (label(row.contender), &row.reason);
+            format!("{label}{}: {reason}", workload.unwrap_or_default())
+        });
         let of_crash = view.not_run.iter().map(|row| format!("{}: {}", row.label, row.reason));
         lines.extend(of_plan.chain(of_crash).map(|words| ("not run: ", words)));
         for row in view.failed.iter().chain(&view.unfit) {

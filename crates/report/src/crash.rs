@@ -65,7 +65,7 @@ pub(crate) fn crash_tables<'a>(
 
 pub(crate) fn head_words(head: &CrashHead) -> String {
     let CrashHead { kernel, device_model, seconds, runs, points, seed, .. } = head;
-    let last = seed.wrapping_add(u64::from(*runs) - 1);
+    let last = seed.wrapping_add(u64::from(*runs).saturating_sub(1));
     format!(
         "Linux {kernel} {}, {device_model} of {}, {runs} runs of {seconds} s (seeds {seed} to \
          {last}), {points} power cuts each.",

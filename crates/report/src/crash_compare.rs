@@ -1,5 +1,7 @@
 //! What power cuts and errors found in several RUNs of crash runs alone, next to each other.
 
+use crate::campaign::campaign_tables;
+use crate::context::Run;
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, wrap};
@@ -16,8 +18,8 @@ pub struct ComparedCrashRow {
     pub measure: String,
     /// Of each RUN; absent where it has none.
     pub runs: Vec<Option<CrashMeasure>>,
-    /// Whether a RUN differs from the first one that has it: intervals do not meet, or where there
-    /// are none, as of states that were not drawn, shares are not the same.
+    /// Whether the interval of a RUN does not meet that of the first one that has it; never where
+    /// there are none.
     pub differs: bool,
 }
 
@@ -63,17 +65,21 @@ fn differ(one: &CrashMeasure, other: &CrashMeasure) -> bool {
         (Some(low), Some(high), Some(other_low), Some(other_high)) => {
             low > other_high || other_low > high
         }
-        _ => {
-            let (hits, others) = (u128::from(one.hits), u128::from(other.hits));
-            hits * u128::from(other.of) != others * u128::from(one.of)
-        }
+        _ => false,
     }
 }
 
-/// The rows as a table; `names`: of the RUNs.
+/// What was done in a RUN with crash runs: kernel, disk, seeds and numbers, in one line.
+#[must_use]
+pub fn crash_runs_line(run: &Run<'_>) -> Option<String> {
+    campaign_tables(run, None)?.above.into_iter().next().map(|(_, words)| words)
+}
+
+/// The rows as a table, below a line a RUN; `names`: of the RUNs.
 #[must_use]
 pub fn compared_crash_text(
     names: &[String],
+    heads: &[String],
     rows: &[ComparedCrashRow],
     width: usize,
     style: Style,
@@ -99,22 +105,28 @@ pub fn compared_crash_text(
         cells.push(if row.differs { "yes" } else { "" }.to_owned());
         grid.row(cells);
     }
-    let mut out = text::listing(&grid, width, style);
+    let runs = names.iter().zip(heads);
+    let mut out: String =
+        runs.map(|(name, head)| wrap(&format!("RUN {name}: "), head, width)).collect();
+    out.push('\n');
+    out.push_str(&text::listing(&grid, width, style));
     out.push('\n');
     let read = "Found in so many of the crash points, states, sequences, programs or cases, with \
                 the interval (95 %) of the share where they were drawn. Differs: intervals do not \
-                meet, or without intervals the shares are not the same.";
+                meet. (disk): the disk did what an honest one does not.";
     out.push_str(&wrap("", read, width));
     out
 }
 
 /// `24/200 (8.0 to 17.5 %)`.
 fn share(one: &CrashMeasure) -> String {
+    let whose = if one.is_of_disk { " (disk)" } else { "" };
     match (one.low, one.high) {
         (Some(low), Some(high)) if one.of > 0 => {
-            format!("{}/{} ({:.1} to {:.1} %)", one.hits, one.of, 100.0 * low, 100.0 * high)
+            let (low, high) = (100.0 * low, 100.0 * high);
+            format!("{}/{} ({low:.1} to {high:.1} %){whose}", one.hits, one.of)
         }
-        _ => format!("{}/{}", one.hits, one.of),
+        _ => format!("{}/{}{whose}", one.hits, one.of),
     }
 }
 
@@ -132,6 +144,7 @@ mod tests {
             of: 100,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
+            is_of_disk: false,
         }
     }
 
@@ -141,8 +154,7 @@ mod tests {
         assert!(!differ(&few, &measure(4, Some((0.04, 0.09)))));
         assert!(differ(&few, &measure(30, Some((0.2, 0.4)))));
         assert!(differ(&measure(30, Some((0.2, 0.4))), &few));
-        assert!(!differ(&measure(1, None), &measure(1, None)));
-        assert!(differ(&measure(1, None), &measure(2, None)));
+        assert!(!differ(&measure(1, None), &measure(2, None)), "nothing was drawn");
     }
 
     #[test]
@@ -158,7 +170,7 @@ mod tests {
         let body = serde_json::json!({"runs": ["1", "2"], "rows": [row]});
         crate::schema::assert_valid("compare-crash", "compared", body);
         let names = ["1".to_owned(), "2".to_owned()];
-        let text = compared_crash_text(&names, &[row], 120, Style::default());
+        let text = compared_crash_text(&names, &[], &[row], 120, Style::default());
         assert!(text.contains("1/100 (0.0 to 5.0 %)"), "{text}");
         assert!(text.contains("RUN 2") && !text.contains("yes"), "{text}");
     }

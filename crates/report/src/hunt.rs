@@ -11,7 +11,7 @@ use fsarena_study::{HuntCase, HuntRow};
 /// What was done, all rows, and a case of each broken promise.
 pub(crate) fn hunt_tables(head: &CrashHead, states_most: u32, rows: &[HuntRow]) -> CampaignTables {
     let CrashHead { kernel, device_model, seconds, runs, seed, .. } = head;
-    let last = seed.wrapping_add(u64::from(*runs) - 1);
+    let last = seed.wrapping_add(u64::from(*runs).saturating_sub(1));
     let words = format!(
         "Linux {kernel} {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
          {seed} to {last}); power cuts at the entries of the write log, at most {states_most} \

@@ -76,7 +76,9 @@ pub use compared_files::{compared_junit, compared_markdown};
 pub use context::{Repeats, Run};
 pub use crash::CrashHead;
 pub use crash_application::CrashApplicationHead;
-pub use crash_compare::{ComparedCrashRow, compare_crash_runs, compared_crash_text};
+pub use crash_compare::{
+    ComparedCrashRow, compare_crash_runs, compared_crash_text, crash_runs_line,
+};
 pub use crash_csv::crash_csv;
 pub use crash_sequences::SequenceHead;
 pub use device_model::{

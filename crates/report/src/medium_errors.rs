@@ -63,7 +63,7 @@ pub(crate) fn medium_error_tables(
 
 fn head_words(head: &MediumErrorHead) -> String {
     let MediumErrorHead { kernel, device_model, seconds, runs, cases, seed, .. } = head;
-    let last = seed.wrapping_add(u64::from(*runs) - 1);
+    let last = seed.wrapping_add(u64::from(*runs).saturating_sub(1));
     format!(
         "Linux {kernel} in guests of {}, {device_model} of {}, {runs} runs of {seconds} s (seeds \
          {seed} to {last}), {cases} cases each.",

@@ -351,7 +351,7 @@ pub struct PlanCost {
     pub image_bytes: u64,
     /// Where the figures come from, one line.
     pub source: String,
-    /// Expected time of the crash runs after the trials, s; absent where no power is cut.
+    /// Expected time of the crash runs, s; absent where no power is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash_runs_s: Option<f64>,
     /// Space that each workload of real work needs on the file system under test.

@@ -1,5 +1,5 @@
-//! The crash runs of a RUN, after its trials: each is stored before the next begins, and what was
-//! stored is not done again.
+//! The crash runs of a RUN, after its trials where it has some: each is stored before the next
+//! begins, and what was stored is not done again.
 //!
 //! A contender whose guests fail with a workload is not tried with it again in this RUN.
 

@@ -19,7 +19,8 @@ impl Store {
         let crash = header.plan.crash.as_ref();
         let workload = crash.and_then(|crash| crash.workloads.get(slot.workload));
         let is_planned = header.plan.crash_slots().contains(&slot);
-        let Some(workload) = workload.filter(|_| is_planned) else {
+        let is_of_plan = crash.is_some_and(|crash| stored.is_of(&crash.campaign));
+        let Some(workload) = workload.filter(|_| is_planned && is_of_plan) else {
             let detail = format!(
                 "number {} of crash workload {} on contender {}",
                 slot.number, slot.workload, slot.contender
@@ -99,7 +100,8 @@ impl Store {
         }
         let plan = self.header(run)?.plan;
         let known: BTreeSet<CrashSlot> = plan.crash_slots().into_iter().collect();
-        let names = plan.crash.map_or_else(Vec::new, |crash| crash.workloads);
+        let (names, campaign) =
+            plan.crash.map_or_else(Default::default, |crash| (crash.workloads, crash.campaign));
         let mut all = Vec::with_capacity(rows.len());
         for (raw, sum, contender, workload, number) in rows {
             let damaged = |what: &str| StoreError::Damaged {
@@ -119,7 +121,7 @@ impl Store {
             let slot = stored.slot;
             let is_of_row = (slot.contender, slot.number) == (contender as usize, number)
                 && names.get(slot.workload) == Some(&workload);
-            if !is_of_row || !known.contains(&slot) {
+            if !is_of_row || !known.contains(&slot) || !stored.is_of(&campaign) {
                 let detail = format!(
                     "crash run {number} of {workload} on contender {contender}: its record is of \
                      another one, or of none of the plan"

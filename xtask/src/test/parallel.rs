@@ -22,6 +22,8 @@ const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_", "virtua
 /// Behind one of them or at the beginning of another part: it looks at all devices of the machine,
 /// or at how busy it is.
 const ALONE: &str = "alone_";
+/// The program with the tests of the whole program.
+const END_TO_END: &str = "e2e-";
 /// Tests that run at one time, where there are loop devices for so many.
 const AT_A_TIME_MAX: usize = 4;
 /// A test has at most so many loop devices at one time.
@@ -200,7 +202,9 @@ pub fn machine_tests(programs: &[Program]) -> Vec<Single> {
     programs.iter().flat_map(of_program).collect()
 }
 
-/// Runs the other tests, one program after the other, each with as many threads as there are CPUs.
+/// Runs the other tests, one program after the other, each with as many threads as there are CPUs;
+/// those of the whole program, which wait for disks and processes half of their time, with two for
+/// each CPU.
 pub fn run_plain(session: &Session, programs: &[Program]) -> Output {
     let mut output = Output::default();
     for program in programs.iter().filter(|one| !one.names.iter().all(|name| uses_machine(name))) {
@@ -213,6 +217,10 @@ pub fn run_plain(session: &Session, programs: &[Program]) -> Output {
             .args(skip)
             .env("CARGO_MANIFEST_DIR", &program.package)
             .current_dir(&program.package);
+        if log.starts_with(END_TO_END) {
+            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+            command.env("RUST_TEST_THREADS", (2 * cpus).to_string());
+        }
         let began = Instant::now();
         let Ended { end, text } = session.run(&format!("tests {log}"), &mut command);
         let _ = writeln!(output.text, "     Running tests ({})\n{text}", program.path.display());

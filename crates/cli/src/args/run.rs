@@ -307,6 +307,9 @@ pub struct RunArgs {
     /// The experiment is that of these purposes, and the advice for them is printed.
     #[arg(skip)]
     pub purposes: Vec<fsarena_plan::purpose::Purpose>,
+    /// `fsarena crash` asks: its document is that of the campaign.
+    #[arg(skip)]
+    pub is_crash: bool,
     /// Cases printed of each demand that sequences of a crash campaign do not meet.
     #[arg(skip)]
     pub cases: Option<usize>,

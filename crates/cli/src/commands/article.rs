@@ -23,6 +23,9 @@ pub fn run(args: &ArticleArgs, db: Option<&Path>) -> Result<()> {
     if loaded.header.plan.is_watched() {
         refuse!("RUN {id} only watched a device: an article compares; use fsarena report {id}");
     }
+    if loaded.header.plan.is_crash_alone() {
+        refuse!("RUN {id} has crash runs alone: an article is of trials; use fsarena report {id}");
+    }
     let article = own_article(&run, args.lang.into());
     output_file::create_dir("-o", &args.output)?;
     let mut formats = vec![AssetFormat::Svg];

@@ -132,16 +132,46 @@ fn crash_runs(args: &CompareArgs, store: &Store) -> Result<bool> {
             refuse!("RUN {run} has crash runs alone and others have trials: compare like with like")
         }
     }
+    refuse_for_crash_runs(args)?;
     let read = |(run, _): &(_, bool)| LoadedRun::read(store, *run, Identity::Kept);
     let loaded: Vec<LoadedRun> = all.iter().map(read).collect::<Result<_>>()?;
+    let kind = |one: &LoadedRun| {
+        one.header.plan.crash.as_ref().map(|crash| std::mem::discriminant(&crash.campaign))
+    };
+    if loaded.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1])) {
+        refuse!("the crash runs of these RUNs are of different kinds: compare like with like");
+    }
+    let heads: Vec<String> = loaded
+        .iter()
+        .map(|one| fsarena_report::crash_runs_line(&one.as_run()).unwrap_or_default())
+        .collect();
     let views: Vec<_> = loaded.iter().filter_map(|one| one.crash.as_ref()).collect();
     let rows = fsarena_report::compare_crash_runs(&views);
     let names: Vec<String> = all.iter().map(|(run, _)| run.to_string()).collect();
     let both = serde_json::json!({"runs": names, "rows": rows});
     let document = || fsarena_report::json::document("compare-crash", "compared", &both);
-    let tables = |width, style| fsarena_report::compared_crash_text(&names, &rows, width, style);
+    let tables =
+        |width, style| fsarena_report::compared_crash_text(&names, &heads, &rows, width, style);
     context::print_as(args.json, document, tables)?;
     Ok(true)
+}
+
+/// Refuses what asks for a question or a verdict.
+fn refuse_for_crash_runs(args: &CompareArgs) -> Result<()> {
+    let asked = [
+        ("--pair", args.pair.is_some()),
+        ("--question", args.question.is_some()),
+        ("--all", args.all),
+        ("--margin", args.margin.is_some()),
+        ("--csv", args.csv),
+        ("--markdown", args.markdown),
+        ("--junit", args.junit),
+        ("--fail-on", !args.fail_on.is_empty()),
+    ];
+    match asked.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => refuse!("{option}: crash runs have no questions and no verdicts"),
+    }
 }
 
 /// Prints a comparison in the form that is asked for.

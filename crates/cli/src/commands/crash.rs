@@ -125,6 +125,7 @@ impl<'a> CrashOrder<'a> {
             json: args.json,
             report: args.report.clone(),
             no_report: args.no_report,
+            is_crash: true,
             ..more
         };
         run::run_experiment(experiment, &args, db)

@@ -118,7 +118,7 @@ fn headers(
 /// where: of many RUNs they would take most of the memory.
 fn measured(store: &Store, run: RunId) -> Result<Option<RunHeader>> {
     let mut header = store.header(run)?;
-    if header.plan.is_watched() {
+    if header.plan.is_watched() || header.plan.is_crash_alone() {
         return Ok(None);
     }
     header.host.settings.clear();

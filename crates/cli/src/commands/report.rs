@@ -130,6 +130,9 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     let text = match args.format {
         Format::Csv => return Ok(csv_of(loaded)),
         Format::CrashCsv => match &loaded.crash {
+            Some(view) if view.rows.is_empty() && view.crash_runs_done > 0 => refuse!(
+                "--format crash-csv has power cuts at uniform times alone; add --format json"
+            ),
             Some(view) => crash_csv(view),
             None => refuse!("--format crash-csv: no power was cut in this RUN; see [crash]"),
         },

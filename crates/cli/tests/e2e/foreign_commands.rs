@@ -222,7 +222,7 @@ fn commands_of_filesystems_and_kernels_that_others_may_write() {
     assert!(mark.exists());
     fs::remove_file(&mark).unwrap();
     let words = ["would be run as root", "belongs to user 65533", "run this without root"];
-    env.run(&["crash", "--on", &device]).refused(2, &words);
+    refused_by_owner(env.run(&["crash", "--on", &device]), &program);
     env.run(&["kernel", "check", &program]).refused(2, &words);
     assert!(!mark.exists());
     assert_nothing_left(&env);

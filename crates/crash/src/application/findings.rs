@@ -137,7 +137,9 @@ fn class_figures(
     let share = |count: &dyn Fn(&ApplicationFindings) -> (u64, u64)| {
         let sum = |run: &Vec<&ApplicationFindings>| {
             let counted = run.iter().map(|found| count(found));
-            counted.fold((0, 0), |(hits, of), (more, of_more)| (hits + more, of + of_more))
+            counted.fold((0_u64, 0_u64), |(hits, of), (more, of_more)| {
+                (hits.saturating_add(more), of.saturating_add(of_more))
+            })
         };
         share_of(&runs.iter().map(sum).collect::<Vec<_>>(), options)
     };

@@ -124,7 +124,7 @@ fn every_kind_of_campaign_is_read_and_written_alike() {
 #[test]
 fn runs_share_the_programs_of_a_campaign() {
     let of = |section: &str| plan(&alone(GUEST, section)).unwrap().crash.unwrap().runs;
-    assert_eq!(of("kind = \"sequences\"\nsample = 70"), 3);
+    assert_eq!(of("kind = \"sequences\"\nsample = 200"), 3);
     assert_eq!(of("kind = \"litmus\"\nprograms = 20"), 3);
     let all = plan(&alone(GUEST, "kind = \"sequences\"")).unwrap().crash.unwrap().campaign;
     assert!(matches!(all, Campaign::Sequences { sample, all, .. } if sample == all && all > 100));

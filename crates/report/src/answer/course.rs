@@ -37,6 +37,7 @@ pub(super) fn course(run: &Run<'_>, rows: &[AnswerRow]) -> RunProgress {
         blocks,
         blocks_counted,
         blocks_planned,
+        crash_runs: run.crash.filter(|_| plan.is_crash_alone()).map(|it| it.crash_runs_done),
         trials: run.study.trials_recorded,
         trials_planned: if is_cut_off { in_plan } else { run.study.trials_planned },
         sessions: run.study.sessions,

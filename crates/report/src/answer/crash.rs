@@ -9,7 +9,8 @@ use crate::context::Run;
 use crate::crash::seconds;
 use crate::format::{bytes, grouped};
 use crate::verdict::text::{listed, some_of};
-use fsarena_study::{CrashFigures, CrashRunsView};
+use fsarena_study::{CrashFigures, CrashMeasure, CrashRunsView};
+use indexmap::IndexMap;
 
 /// With more contenders than this loss windows are not told one by one.
 const EACH_UP_TO: usize = 4;
@@ -20,12 +21,13 @@ const NAMED: usize = 3;
 pub(crate) fn crash_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
     let Some(view) = run.crash else { return Vec::new() };
     if view.rows.is_empty() {
-        return first_measure(view).into_iter().chain(how_far(view)).collect();
+        return first_measures(view).into_iter().chain(how_far(view)).collect();
     }
     let Some(state) = view.states.iter().find(|state| !state.starts_with("lying=")) else {
         return Vec::new();
     };
-    let of_state = |row: &&CrashFigures| row.row.state == *state;
+    // What a disk did that an honest one does not says nothing of file systems.
+    let of_state = |row: &&CrashFigures| row.row.state == *state && row.row.disk_fault.is_none();
     let rows: Vec<&CrashFigures> = view.rows.iter().filter(of_state).collect();
     let unsynced: Vec<&CrashFigures> = first_of_each(&rows, |row| row.row.sync_p50_ns.is_none());
     let mut all = loss(answer, &unsynced);
@@ -38,31 +40,33 @@ pub(crate) fn crash_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
     all
 }
 
-/// `Fsync broken: ext4 2 of 358, xfs 0 of 358.`: the first measure of campaigns whose rows are no
-/// power cuts at uniform times, over all workloads of a contender.
-fn first_measure(view: &CrashRunsView) -> Option<String> {
+/// `Fsync broken (sequences): ext4 2 of 358, xfs 0 of 358.`: the first measure of campaigns whose
+/// rows are no power cuts at uniform times, a sentence a workload; without what a disk did that an
+/// honest one does not.
+fn first_measures(view: &CrashRunsView) -> Vec<String> {
     let all = view.measures();
-    let first = &all.first()?.measure;
-    let mut sums: Vec<(&str, u64, u64)> = Vec::new();
-    for one in all.iter().filter(|one| one.measure == *first) {
-        match sums.iter_mut().find(|(contender, ..)| *contender == one.contender) {
-            Some((_, hits, of)) => {
-                (*hits, *of) = (hits.saturating_add(one.hits), of.saturating_add(one.of));
-            }
-            None => sums.push((&one.contender, one.hits, one.of)),
-        }
+    let honest: Vec<&CrashMeasure> = all.iter().filter(|one| !one.is_of_disk).collect();
+    let Some(first) = honest.first().map(|one| &one.measure) else { return Vec::new() };
+    let mut of_workload: IndexMap<&str, IndexMap<&str, (u64, u64)>> = IndexMap::new();
+    for one in honest.iter().filter(|one| one.measure == *first) {
+        let of_contender = of_workload.entry(&one.workload).or_default();
+        let (hits, of) = of_contender.entry(&one.contender).or_default();
+        (*hits, *of) = (hits.saturating_add(one.hits), of.saturating_add(one.of));
     }
-    let words = sums.iter().map(|(who, hits, of)| format!("{who} {hits} of {of}"));
-    let words = words.collect::<Vec<_>>().join(", ");
     let (head, rest) = first.split_at(1);
-    Some(format!("{}{rest}: {words}.", head.to_uppercase()))
+    let sentence = |(workload, sums): (&str, IndexMap<&str, (u64, u64)>)| {
+        let words = sums.iter().map(|(who, (hits, of))| format!("{who} {hits} of {of}"));
+        let words: Vec<String> = words.collect();
+        format!("{}{rest} ({workload}): {}.", head.to_uppercase(), words.join(", "))
+    };
+    of_workload.into_iter().map(sentence).collect()
 }
 
 /// Contenders whose power was not cut, a group a reason.
 pub(super) fn crash_not_run(run: &Run<'_>) -> Vec<NotRunGroup> {
     let mut groups: Vec<NotRunGroup> = Vec::new();
     for row in run.crash.iter().flat_map(|view| &view.not_run) {
-        let what = format!("power cuts of {}", row.label);
+        let what = format!("crash runs of {}", row.label);
         match groups.iter_mut().find(|group| group.reason == row.reason) {
             Some(group) => group.what.push(what),
             None => groups.push(NotRunGroup {

@@ -85,6 +85,9 @@ pub struct RunProgress {
     pub blocks_counted: u32,
     /// Most blocks that the plan has.
     pub blocks_planned: u32,
+    /// Crash runs with figures, where there are no trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crash_runs: Option<usize>,
     /// Trials with a record.
     pub trials: usize,
     /// Trials of that many blocks.

@@ -446,7 +446,10 @@ fn round_budget(minutes: f64) -> String {
 
 /// `9 blocks in 3m52`.
 pub(super) fn blocks_and_time(answer: &Answer) -> String {
-    let blocks = count(answer.head.course.blocks as usize, "block");
+    let blocks = match answer.head.course.crash_runs {
+        Some(done) => count(done, "crash run"),
+        None => count(answer.head.course.blocks as usize, "block"),
+    };
     match answer.head.elapsed_ns {
         Some(ns) => format!("{blocks} in {}", used(ns)),
         None => blocks,

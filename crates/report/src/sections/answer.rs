@@ -50,6 +50,9 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
         true => all.push(Block::Html(reading(first))),
         false => all.extend(phases_without_figures(context)),
     }
+    if context.run.header.plan.is_crash_alone() {
+        return Section::new(all);
+    }
     let words = match context.run.verdicts {
         Some(verdicts) if !verdicts.questions.is_empty() => answered(context, verdicts),
         Some(_) => vec![Block::Missing(

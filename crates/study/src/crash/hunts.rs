@@ -55,9 +55,7 @@ impl HuntRow {
     pub fn breaks_the_contract(&self) -> bool {
         self.contract_broken > 0 && self.disk_fault.is_none()
     }
-}
 
-impl HuntRow {
     /// What the runs of a contender with one workload have shown.
     #[must_use]
     pub fn new<'r>(

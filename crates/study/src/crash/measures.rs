@@ -4,7 +4,11 @@
 use super::CrashRunsView;
 use super::share::CrashShare;
 use crate::JsonSchema;
+use fsarena_stats::wilson;
 use serde::Serialize;
+
+/// Intervals are of 95 %.
+const ALPHA: f64 = 0.05;
 
 /// A share of one contender with one workload.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -18,9 +22,11 @@ pub struct CrashMeasure {
     pub hits: u64,
     /// Of so many crash points, states, sequences, programs or cases.
     pub of: u64,
-    /// The interval at 95 % of the share; absent where nothing was drawn at random.
+    /// The interval at 95 % of the share; absent where states were not drawn at random.
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// The disk did what an honest one does not: this is found of the disk.
+    pub is_of_disk: bool,
 }
 
 impl CrashRunsView {
@@ -33,7 +39,8 @@ impl CrashRunsView {
             let names = [&row.contender, &row.workload, &row.state];
             let of_points = |measure, share: &CrashShare| {
                 let hits = (share.crash_points, row.crash_points);
-                measured(names, measure, hits, Some(share))
+                let is_of_disk = row.disk_fault.is_some();
+                CrashMeasure { is_of_disk, ..measured(names, measure, hits, Some(share)) }
             };
             all.push(of_points("synced work lost", &row.acknowledged_lost));
             all.push(of_points("documents broken", &row.documented_broken));
@@ -42,30 +49,41 @@ impl CrashRunsView {
         }
         for row in &self.hunts {
             let names = [&row.contender, &row.workload, &String::new()];
-            let of = row.states_checked;
-            all.push(measured(names, "fsync broken", (row.contract_broken, of), None));
-            all.push(measured(names, "documents broken", (row.documented_broken, of), None));
+            let of_states = |measure, hits| {
+                let is_of_disk = row.disk_fault.is_some();
+                let hits = (hits, row.states_checked);
+                CrashMeasure { is_of_disk, ..measured(names, measure, hits, None) }
+            };
+            all.push(of_states("fsync broken", row.contract_broken));
+            all.push(of_states("documents broken", row.documented_broken));
         }
         for row in &self.applications {
             let names = [&row.contender, &row.application, &row.state];
-            let lost = &row.acknowledged_lost;
-            let of_points = (lost.crash_points, row.crash_points);
-            all.push(measured(names, "acknowledged work lost", of_points, Some(lost)));
-            let failed = &row.check_failed;
-            let hits = (failed.hits, failed.of);
-            all.push(measured(names, "check failed", hits, Some(failed)));
+            let is_of_disk = row.state.starts_with("lying");
+            let (lost, failed) = (&row.acknowledged_lost, &row.check_failed);
+            // Lost is what a check that passed did not find.
+            let passed = failed.of.saturating_sub(failed.hits);
+            let hits = [(lost.crash_points, passed), (failed.hits, failed.of)];
+            let names_of = ["acknowledged work lost", "check failed"];
+            for ((measure, hits), share) in names_of.into_iter().zip(hits).zip([lost, failed]) {
+                let one = measured(names, measure, hits, Some(share));
+                all.push(CrashMeasure { is_of_disk, ..one });
+            }
         }
         for row in &self.sequences {
             let names = [&row.contender, &format!("length {}", row.length), &String::new()];
-            let of = row.sequences;
-            all.push(measured(names, "fsync broken", (row.contract_broken, of), None));
-            all.push(measured(names, "custom not kept", (row.customary_broken, of), None));
-            all.push(measured(names, "damaged", (row.damaged, of), None));
+            for (measure, hits) in [
+                ("fsync broken", row.contract_broken),
+                ("custom not kept", row.customary_broken),
+                ("damaged", row.damaged),
+            ] {
+                all.push(drawn(names, measure, (hits, row.sequences)));
+            }
         }
         for row in &self.litmus {
             let names = [&row.contender, &row.litmus, &String::new()];
             let hits = (row.programs_broken, row.programs);
-            all.push(measured(names, "does not hold", hits, None));
+            all.push(drawn(names, "does not hold", hits));
         }
         for row in &self.medium_errors {
             let names = [&row.contender, &row.workload, &format!("{} {}", row.request, row.fails)];
@@ -77,6 +95,16 @@ impl CrashRunsView {
             all.push(of_cases("reported", &row.reported));
         }
         all
+    }
+}
+
+/// Of programs that a seed draws: as many of all there are as were carried out.
+fn drawn(names: [&String; 3], measure: &str, (hits, of): (u64, u64)) -> CrashMeasure {
+    let bounds = wilson(hits, of, ALPHA).ok().and_then(|it| it.bounds.attained());
+    CrashMeasure {
+        low: bounds.as_ref().map(|bounds| bounds.low),
+        high: bounds.as_ref().map(|bounds| bounds.high),
+        ..measured(names, measure, (hits, of), None)
     }
 }
 
@@ -95,5 +123,6 @@ fn measured(
         of,
         low: share.and_then(|share| share.low),
         high: share.and_then(|share| share.high),
+        is_of_disk: false,
     }
 }

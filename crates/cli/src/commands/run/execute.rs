@@ -66,7 +66,7 @@ pub(super) fn execute(
     let output = show::Output { is_json: args.json, is_full: args.full, is_raw: args.raw };
     let shown = match args.quiet {
         true => Ok(()),
-        false if header.plan.is_crash_alone() => {
+        false if header.plan.is_crash_alone() && (args.is_crash || !args.json) => {
             show::show_crash_runs(&loaded, args.json, args.cases)
         }
         false if !args.purposes.is_empty() => advice::print(&loaded, &args.purposes, args.json),
@@ -132,7 +132,8 @@ fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
         say!("{cut_off}");
     }
     if finished.state == RunState::Interrupted {
-        say!("interrupted; the trials that were done are stored; `fsarena run --resume` goes on");
+        let what = if args.is_crash { "crash runs" } else { "trials" };
+        say!("interrupted; the {what} that were done are stored; `fsarena run --resume` goes on");
     }
     if !args.json {
         say!("RUN {} is stored in {}", finished.run, store.path().display());

@@ -53,11 +53,13 @@ pub(super) fn check(
     consents: &Consents,
     db: Option<&Path>,
 ) -> Result<CheckedRun> {
+    let is_given = given.is_some();
     let named = match args.purposes.as_slice() {
         _ if given.is_some() => given,
         [] => args.experiment.as_deref().map(options::read_experiment).transpose()?,
         purposes => Some(fsarena_plan::purpose::experiment_of(purposes)),
     };
+    refuse_for_crash_runs(args, is_given, named.as_ref())?;
     let named_hosts = hosts::list(args)?;
     let overrides = options::overrides(args, named.as_ref(), named_hosts.as_ref())?;
     let experiment = match named {
@@ -117,6 +119,39 @@ pub(super) fn check(
         programs,
         hosts,
     })
+}
+
+/// Refuses options about trials and verdicts for crash runs alone; `is_given`: `fsarena crash` has
+/// made the experiment, and names workloads.
+fn refuse_for_crash_runs(args: &RunArgs, is_given: bool, named: Option<&Experiment>) -> Result<()> {
+    let crash = named.and_then(|experiment| experiment.crash.as_ref());
+    if !crash.is_some_and(|crash| crash.is_alone) {
+        return Ok(());
+    }
+    let asked = [
+        ("--workload", args.workload.is_some() && !is_given),
+        ("--baseline", args.baseline.is_some()),
+        ("--ask", args.ask.is_some()),
+        ("--headline", args.headline.is_some()),
+        ("--margin", args.margin.is_some()),
+        ("--stonewall", args.stonewall.is_some()),
+        ("--runtime", args.runtime.is_some()),
+        ("--hosts", args.hosts.is_some()),
+        ("--rendezvous", args.rendezvous.is_some()),
+        ("--budget", args.budget.is_some()),
+        ("--runs", args.runs.is_some()),
+        ("--cap", args.cap.is_some()),
+        ("--require-decision", args.require_decision),
+        ("--verify", args.verify),
+        ("--account", args.account),
+        ("--sample-period", args.sample_period.is_some()),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => {
+            refuse!("{option}: the experiment has crash runs and no trials; leave it out")
+        }
+    }
 }
 
 impl CheckedRun {

@@ -71,7 +71,11 @@ pub(super) fn run(
         0 => String::new(),
         number => format!(" and {number} crash runs"),
     };
-    say!("resuming RUN {run} ({}): {left} trials{crash_runs} are left", header.experiment);
+    let trials = match header.plan.is_crash_alone() {
+        true => crash_runs.trim_start_matches(" and ").to_owned(),
+        false => format!("{left} trials{crash_runs}"),
+    };
+    say!("resuming RUN {run} ({}): {trials} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
     let ended = execute(&header, Some(resumed), args, (&consents.wipe, hosts.as_slice()), db);

@@ -79,7 +79,7 @@ fn sentences_are_of_what_was_measured() {
         assert!(said.contains(words), "{words}: {said}");
     }
     let group = answer.not_run.last().unwrap();
-    assert_eq!(group.what, ["power cuts of tmpfs"]);
+    assert_eq!(group.what, ["crash runs of tmpfs"]);
     // With one contender there is nothing to compare, and what it may lose is said all the same.
     let mut alone = view.clone();
     alone.rows.retain(|row| row.contender == 1);

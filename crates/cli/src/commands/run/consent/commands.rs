@@ -141,7 +141,7 @@ fn show_commands(heading: &str, plan: &RunPlan, user: Option<UserIds>) -> bool {
     let (of_filesystems, phase_commands) = (filesystem_commands(plan), phase_commands(plan));
     let of_applications = application_commands(plan);
     if !of_applications.is_empty() {
-        say!("Commands of the application files, to be run as {} in guests:", this_user());
+        say!("{heading}, of applications, to be run as {} in guests:", this_user());
         of_applications.iter().for_each(|command| say!("  {}", shown(command)));
     }
     if !of_filesystems.is_empty() {
@@ -170,7 +170,11 @@ fn application_commands(plan: &RunPlan) -> Vec<String> {
     let mut commands = Vec::new();
     for (name, text) in described_applications(plan).into_iter().flatten() {
         match Application::parse(text, name) {
-            Ok(Application { setup, command, check, .. }) => {
+            Ok(Application { setup, command, check, path, .. }) => {
+                for dir in path {
+                    let dir = dir.display();
+                    add(&mut commands, &format!("PATH={dir}:$PATH  (all commands of {name})"));
+                }
                 for text in [setup, command, check].iter().filter(|text| !text.is_empty()) {
                     add(&mut commands, text);
                 }
