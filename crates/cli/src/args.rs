@@ -92,8 +92,8 @@ Examples:
 Exit codes: 0 done (also with UNDECIDED verdicts and rows that say \"not run: reason\"); 1 failed;
 2 bad usage; 3 `compare --fail-on slower` found a slower one; 4 undecided, with --require-decision;
 5 a phase was to be cold and was not, or cannot be (a directory); 6 `compare` had nothing to compare (with
-`--fail-on missing`: a side without figures), or `history` nothing to show; 7 crash runs found a
-broken promise of fsync on an honest disk; 130 stopped by Ctrl-C.
+`--fail-on missing`: a side without figures), or `history` nothing to show; 7 crash runs without
+trials found work lost that fsync had reported, on an honest disk; 130 stopped by Ctrl-C.
 Results go to standard output, messages and progress to standard error.";
 
 #[derive(Subcommand, Debug)]

@@ -343,12 +343,13 @@ pub static METRICS: [MetricRow; 8] = [
         metric: Metric::ContextSwitches,
         unit: MetricUnit::Count,
         kind: MetricKind::Sum,
-        clock: MetricClock::Always(Clock::Durable),
-        // One switch of a thousand ops.
-        step: |_| 1e-3,
+        // The usage of the worker is read when its calls have returned.
+        clock: MetricClock::Always(Clock::Returned),
+        // A hundredth, and one switch of a hundred thousand ops.
+        step: |value| (value / 100.0).max(1e-5),
         words: MetricWords {
-            figure: FigureWords::same("context switches of an op"),
-            noun: "context switches of an op",
+            figure: FigureWords::same("context switches per op"),
+            noun: "context switches per op",
             less: "fewer context switches",
             more: "more context switches",
             amount: "the context switches",

@@ -3,7 +3,7 @@
 use crate::JsonSchema;
 pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
-use crate::crash::{CrashPlan, CrashSlot};
+use crate::crash::{Campaign, CrashPlan, CrashSlot};
 use crate::device::DeviceIdentity;
 use crate::free::FreeQuantity;
 use crate::host::{Finding, Host};
@@ -12,6 +12,7 @@ use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What is known of a RUN before its first trial.
@@ -265,11 +266,16 @@ impl RunPlan {
             })
         };
         // Phases of a workload that a contender of such a RUN cannot have.
+        let is_of_work =
+            matches!(crash.campaign, Campaign::PowerCuts { .. } | Campaign::EveryEntry { .. });
+        let left_out: BTreeSet<(usize, &str)> = self
+            .not_run
+            .iter()
+            .filter(|_| crash.is_alone && is_of_work)
+            .filter_map(|row| Some((row.contender, &*self.workloads.get(row.workload?)?.name)))
+            .collect();
         let is_left_out = |slot: &CrashSlot| {
-            let name = &crash.workloads[slot.workload];
-            let is_it = |at: usize| self.workloads.get(at).is_some_and(|one| one.name == *name);
-            let mut rows = self.not_run.iter().filter(|row| row.contender == slot.contender);
-            crash.is_alone && rows.any(|row| row.workload.is_some_and(is_it))
+            left_out.contains(&(slot.contender, crash.workloads[slot.workload].as_str()))
         };
         (0..crash.runs).flat_map(of_run).filter(|slot| !is_left_out(slot)).collect()
     }

@@ -7,6 +7,7 @@ use crate::metric::Metric;
 use crate::record::{
     CacheState, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord, Window,
 };
+use crate::worker::WorkerUsage;
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every
@@ -90,10 +91,11 @@ pub static FIGURES: [(Metric, PhaseFigure); 1] = [(Metric::ContextSwitches, cont
 /// A figure of a phase in the base unit of its metric.
 pub type PhaseFigure = fn(&PhaseRecord) -> Option<f64>;
 
-/// Per op; absent where the usage of the worker was not recorded.
+/// Per op, up to `returned`; absent where the usage of the worker was not recorded, and of cycles,
+/// whose usage is that of all of them.
 fn context_switches(phase: &PhaseRecord) -> Option<f64> {
     let usage = &phase.worker;
-    let is_recorded = usage.user_ns.saturating_add(usage.system_ns) > 0;
+    let is_recorded = *usage != WorkerUsage::default() && phase.cycles.is_none();
     let ops = Some(phase.compared_ops()).filter(|ops| is_recorded && *ops > 0)?;
     let switches = usage.voluntary_switches.saturating_add(usage.involuntary_switches);
     Some(switches as f64 / ops as f64)

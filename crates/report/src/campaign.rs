@@ -1,4 +1,4 @@
-//! RUNs of crash runs alone: what was done, all rows, what has to be known with them, and how they
+//! Crash runs of a RUN: what was done, all rows, what has to be known with them, and how they
 //! are read; the same for every kind of campaign, as text, on pages and as a document.
 
 use crate::campaign_tables::CampaignTables;
@@ -36,7 +36,7 @@ pub(crate) fn campaign_tables(run: &Run<'_>, cases_most: Option<usize>) -> Optio
     is_shown.then(|| campaign.tables(cases_most.unwrap_or(CASES_MOST)))
 }
 
-/// The tables of a RUN of crash runs alone as text; `None`: it is none.
+/// The tables of the crash runs of a RUN as text; `None`: see [`campaign_tables`].
 #[must_use]
 pub fn campaign_text(
     run: &Run<'_>,
@@ -47,7 +47,7 @@ pub fn campaign_text(
     Some(campaign_tables(run, cases_most)?.text(width, style))
 }
 
-/// The document of a RUN of crash runs alone; `None`: it is none.
+/// The document of the crash runs of a RUN; `None`: it has none.
 #[must_use]
 pub fn campaign_document(run: &Run<'_>) -> Option<Value> {
     Some(CampaignRun::new(run)?.document())

@@ -18,8 +18,8 @@ pub struct ComparedCrashRow {
     pub measure: String,
     /// Of each RUN; absent where it has none.
     pub runs: Vec<Option<CrashMeasure>>,
-    /// Whether the interval of a RUN does not meet that of the first one that has it; never where
-    /// there are none.
+    /// Whether the interval of a RUN does not meet that of the first one that has it, or where all
+    /// that there are were carried out, the numbers are not the same.
     pub differs: bool,
 }
 
@@ -65,7 +65,10 @@ fn differ(one: &CrashMeasure, other: &CrashMeasure) -> bool {
         (Some(low), Some(high), Some(other_low), Some(other_high)) => {
             low > other_high || other_low > high
         }
-        _ => false,
+        _ => {
+            let both = one.is_complete && other.is_complete && one.of == other.of;
+            both && one.hits != other.hits
+        }
     }
 }
 
@@ -113,7 +116,7 @@ pub fn compared_crash_text(
     out.push('\n');
     let read = "Found in so many of the crash points, states, sequences, programs or cases, with \
                 the interval (95 %) of the share where they were drawn. Differs: intervals do not \
-                meet. (disk): the disk did what an honest one does not.";
+                meet, or of all sequences that there are the numbers are not the same. (disk): the disk did what an honest one does not.";
     out.push_str(&wrap("", read, width));
     out
 }
@@ -144,6 +147,7 @@ mod tests {
             of: 100,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
+            is_complete: false,
             is_of_disk: false,
         }
     }
@@ -154,7 +158,9 @@ mod tests {
         assert!(!differ(&few, &measure(4, Some((0.04, 0.09)))));
         assert!(differ(&few, &measure(30, Some((0.2, 0.4)))));
         assert!(differ(&measure(30, Some((0.2, 0.4))), &few));
-        assert!(!differ(&measure(1, None), &measure(2, None)), "nothing was drawn");
+        assert!(!differ(&measure(1, None), &measure(2, None)), "nothing is known of them");
+        let all = |hits| CrashMeasure { is_complete: true, ..measure(hits, None) };
+        assert!(differ(&all(1), &all(2)) && !differ(&all(2), &all(2)));
     }
 
     #[test]

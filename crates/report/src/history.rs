@@ -272,7 +272,7 @@ fn panel(history: &History, question: &HistoryQuestion, labels: &IndexSet<&str>)
     let (by, unit) = match question.metric.row().unit {
         MetricUnit::Bytes => (f64::from(1 << 20), "MiB"),
         MetricUnit::Ns => (1e9, "s"),
-        MetricUnit::Count => (1.0, "an op"),
+        MetricUnit::Count => (1.0, "per op"),
     };
     let what = metric(question.metric, question.clock);
     let line = |one: &HistorySeries| {

@@ -119,9 +119,10 @@ fn add_figures(
     while let Some(row) = rows.next()? {
         let Some(at) = at.get(&row.get(0)?) else { continue };
         let position = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX);
-        let figure = (word(row, 2, Metric::named)?, row.get(3)?);
+        // A later program may know more metrics.
+        let Some(metric) = Metric::named(&row.get::<_, String>(2)?) else { continue };
         if let Some(phase) = scores[*at].1.phases.get_mut(position) {
-            phase.figures.push(figure);
+            phase.figures.push((metric, row.get(3)?));
         }
     }
     Ok(())

@@ -141,6 +141,9 @@ pub struct CrashRunsView {
     /// Every case of an error of the medium.
     #[serde(skip)]
     pub medium_error_cases: Vec<MediumErrorCaseRow>,
+    /// Whether a seed draws which programs are carried out.
+    #[serde(skip)]
+    pub is_drawn: bool,
     /// What of the workloads is not as in a trial, in words.
     pub workload_notes: Vec<String>,
     /// Contenders whose power was not cut.
@@ -242,6 +245,10 @@ pub fn crash(plan: &RunPlan, stored: &[StoredCrashRun]) -> Option<CrashRunsView>
         litmus: Vec::new(),
         medium_errors: Vec::new(),
         medium_error_cases: Vec::new(),
+        is_drawn: match &asked.campaign {
+            Campaign::Sequences { sample, all, .. } => sample < all,
+            _ => true,
+        },
         not_run: not_run.collect(),
         failed: Vec::new(),
         unfit: Vec::new(),

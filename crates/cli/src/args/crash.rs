@@ -54,7 +54,7 @@ pub struct CrashArgs {
     #[arg(long, value_name = "N", default_value_t = 30,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub points: u32,
-    /// Of the first run; the next ones count up.
+    /// Seed of the first run; each later run adds 1.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Cut the power at every entry of the write log instead, in every way: finds bugs, and gives

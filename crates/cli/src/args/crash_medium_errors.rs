@@ -28,7 +28,7 @@ pub struct MediumErrorsArgs {
     #[arg(long, value_name = "N", default_value_t = 12,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub cases: u32,
-    /// Of the first run; the next ones count up.
+    /// Seed of the first run; each later run adds 1.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

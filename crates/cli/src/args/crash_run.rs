@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// How a RUN of crash runs is done and shown.
 #[derive(Args, Debug)]
 pub struct CrashRunArgs {
-    /// Crash runs and their expected time; nothing is done.
+    /// Print the planned crash runs and their expected time; do nothing.
     #[arg(long)]
     pub dry_run: bool,
     /// As root, boot a kernel that this user may change: PATH=USER.

@@ -14,7 +14,7 @@ pub struct SequencesArgs {
     /// two).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub sample: Option<u32>,
-    /// Of what is drawn, of disks and guests.
+    /// Seed of what is drawn, of the disks and of the guests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// File systems with options: ext4,ext4:nobarrier,xfs.
@@ -65,7 +65,7 @@ pub struct LitmusArgs {
     #[arg(long, value_name = "N", default_value_t = 60,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub states: u32,
-    /// Of the first program; the next ones count up.
+    /// Seed of the first program; each later one adds 1.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// File systems with options: ext4,ext4:noauto_da_alloc,xfs.

@@ -24,7 +24,9 @@ pub fn run(args: &ArticleArgs, db: Option<&Path>) -> Result<()> {
         refuse!("RUN {id} only watched a device: an article compares; use fsarena report {id}");
     }
     if loaded.header.plan.is_crash_alone() {
-        refuse!("RUN {id} has crash runs alone: an article is of trials; use fsarena report {id}");
+        refuse!(
+            "RUN {id} has only crash runs, and an article is about trials: use fsarena report {id}"
+        );
     }
     let article = own_article(&run, args.lang.into());
     output_file::create_dir("-o", &args.output)?;

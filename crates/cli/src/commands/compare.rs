@@ -84,12 +84,7 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
         };
         both_sides(args, &load(&args.before)?, &load(&args.after)?)?
     } else if crash_runs(args, &store)? {
-        // What power cuts find has no verdict.
-        return Ok(ExitCode::from(match (args.bisect, args.require_decision) {
-            (true, _) => bisect::SKIP,
-            (false, true) => exit::UNDECIDED,
-            (false, false) => 0,
-        }));
+        return Ok(ExitCode::SUCCESS);
     } else if watched::compare(args, &store)? {
         // One interval a side decides nothing.
         return Ok(ExitCode::from(match (args.bisect, args.require_decision) {
@@ -167,10 +162,14 @@ fn refuse_for_crash_runs(args: &CompareArgs) -> Result<()> {
         ("--markdown", args.markdown),
         ("--junit", args.junit),
         ("--fail-on", !args.fail_on.is_empty()),
+        ("--require-decision", args.require_decision),
+        ("--bisect", args.bisect),
     ];
     match asked.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
-        Some((option, _)) => refuse!("{option}: crash runs have no questions and no verdicts"),
+        Some((option, _)) => {
+            refuse!("{option}: crash runs have no questions and no verdicts; leave it out")
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::{browse, open, output_file, watched};
 use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
 use anyhow::Result;
+use fsarena_model::crash::Campaign;
 use fsarena_model::visible;
 use fsarena_report::{PaperWidth, Style, crash_csv, csv, json, markdown};
 use fsarena_store::{RunId, Store};
@@ -130,8 +131,9 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     let text = match args.format {
         Format::Csv => return Ok(csv_of(loaded)),
         Format::CrashCsv => match &loaded.crash {
-            Some(view) if view.rows.is_empty() && view.crash_runs_done > 0 => refuse!(
-                "--format crash-csv has power cuts at uniform times alone; add --format json"
+            Some(_) if !is_of_power_cuts(loaded) => refuse!(
+                "--format crash-csv has only power cuts at uniform times, and this RUN has none: \
+                 use --format json"
             ),
             Some(view) => crash_csv(view),
             None => refuse!("--format crash-csv: no power was cut in this RUN; see [crash]"),
@@ -159,4 +161,9 @@ pub fn markdown_of(loaded: &LoadedRun) -> String {
         false => markdown(&loaded.as_run(), Style::default()),
     };
     visible::lines(&text).into_owned()
+}
+/// Whether its crash runs are power cuts at uniform times.
+fn is_of_power_cuts(loaded: &LoadedRun) -> bool {
+    let crash = loaded.header.plan.crash.as_ref();
+    crash.is_some_and(|crash| matches!(crash.campaign, Campaign::PowerCuts { .. }))
 }

@@ -139,7 +139,7 @@ fn virtual_crash_campaign_is_a_run() {
         (&["study", "1"][..], "has crash runs alone"),
         (&["compare", "1"], "name a second one"),
         (&["compare", "1", "2", "--junit"], "no verdicts"),
-        (&["article", "1", "-o", "article"], "has crash runs alone"),
+        (&["article", "1", "-o", "article"], "has only crash runs"),
         (&["export", "1", "--format", "crash-csv"], "uniform times"),
         (&["run", "--resume=1"], "RUN 1 is done"),
     ] {

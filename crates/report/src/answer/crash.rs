@@ -40,7 +40,7 @@ pub(crate) fn crash_sentences(run: &Run<'_>, answer: &Answer) -> Vec<String> {
     all
 }
 
-/// `Fsync broken (sequences): ext4 2 of 358, xfs 0 of 358.`: the first measure of campaigns whose
+/// `Fsync broken (length 1): ext4 2 of 358, xfs 0 of 358.`: the first measure of campaigns whose
 /// rows are no power cuts at uniform times, a sentence a workload; without what a disk did that an
 /// honest one does not.
 fn first_measures(view: &CrashRunsView) -> Vec<String> {

@@ -180,16 +180,22 @@ fn state(run: &Run<'_>) -> Markup {
         RunState::Interrupted => "was interrupted",
         RunState::Failed => "could not go on",
     };
+    if let Some(view) = run.crash.filter(|_| run.header.plan.is_crash_alone()) {
+        let planned = count(view.crash_runs_planned, "crash run");
+        let figures = match view.crash_runs_done {
+            0 => "there are no figures".to_owned(),
+            done => format!("the figures are of {done} of {planned}"),
+        };
+        return parts::warning(&format!("This RUN {why}: {figures}."));
+    }
     let figures = match done {
-        0 if run.header.plan.is_crash_alone() => "the figures are".to_owned(),
         0 => "there are no figures".to_owned(),
         _ => format!("the figures are of the {done} of {planned} that were recorded"),
     };
     let crash_runs = run.crash.filter(|view| view.crash_runs_done < view.crash_runs_planned);
     let crash_runs = crash_runs.map_or_else(String::new, |view| {
         let planned = count(view.crash_runs_planned, "crash run");
-        let and = if run.header.plan.is_crash_alone() { "" } else { " and" };
-        format!("{and} of {} of {planned}", view.crash_runs_done)
+        format!(" and of {} of {planned}", view.crash_runs_done)
     });
     parts::warning(&format!("This RUN {why}: {figures}{crash_runs}."))
 }

@@ -8,6 +8,7 @@
 use super::matrix::{Answers, WORDS_UP_TO, matrix};
 use super::question::{name, named};
 use super::speed;
+use crate::answer::sentences::blocks_or_crash_runs;
 use crate::answer::{Answer, Caution, NotRunGroup};
 use crate::context::SectionContext;
 use crate::format::{count, ns, utc};
@@ -68,7 +69,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
 /// `quick · 4 blocks · loop image 2 GiB · Linux 6.18 in a VM · 2026-11-23 · RUN 3ebcc255`.
 fn origin(answer: &Answer) -> Markup {
     let head = &answer.head;
-    let mut parts = vec![head.experiment.clone(), count(head.course.blocks as usize, "block")];
+    let mut parts = vec![head.experiment.clone(), blocks_or_crash_runs(answer)];
     parts.extend(head.measured_by.iter().map(|program| format!("measured by {program}")));
     parts.extend(head.devices.iter().cloned());
     let system = match &head.hypervisor {

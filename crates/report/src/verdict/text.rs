@@ -55,6 +55,7 @@ pub fn value(metric: Metric, value: f64) -> String {
     match metric.row().unit {
         MetricUnit::Bytes => Bytes(whole).to_string(),
         MetricUnit::Ns => Nanos(whole).to_string(),
+        MetricUnit::Count if value == 0.0 => "0".to_owned(),
         MetricUnit::Count => rounded(value, 2),
     }
 }

@@ -25,6 +25,8 @@ pub struct CrashMeasure {
     /// The interval at 95 % of the share; absent where states were not drawn at random.
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// All that there are were carried out, and none drawn: two such shares differ or do not.
+    pub is_complete: bool,
     /// The disk did what an honest one does not: this is found of the disk.
     pub is_of_disk: bool,
 }
@@ -77,7 +79,14 @@ impl CrashRunsView {
                 ("custom not kept", row.customary_broken),
                 ("damaged", row.damaged),
             ] {
-                all.push(drawn(names, measure, (hits, row.sequences)));
+                let of = row.sequences.saturating_sub(row.not_judged);
+                all.push(match self.is_drawn {
+                    true => drawn(names, measure, (hits, of)),
+                    false => {
+                        let one = measured(names, measure, (hits, of), None);
+                        CrashMeasure { is_complete: true, ..one }
+                    }
+                });
             }
         }
         for row in &self.litmus {
@@ -123,6 +132,7 @@ fn measured(
         of,
         low: share.and_then(|share| share.low),
         high: share.and_then(|share| share.high),
+        is_complete: false,
         is_of_disk: false,
     }
 }

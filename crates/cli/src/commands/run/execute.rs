@@ -57,7 +57,7 @@ pub(super) fn execute(
     bar.finish();
     let finished = finished?;
     if args.silent {
-        print_closing(&store, &finished, args);
+        print_closing(&store, &finished, header.plan.is_crash_alone(), args);
         return Ok(silent_exit_code(&finished));
     }
     let loaded = LoadedRun::read(&store, finished.run, Identity::Kept)?;
@@ -72,7 +72,7 @@ pub(super) fn execute(
         false if !args.purposes.is_empty() => advice::print(&loaded, &args.purposes, args.json),
         false => show::show(&loaded, output, page.as_deref()),
     };
-    print_closing(&store, &finished, args);
+    print_closing(&store, &finished, header.plan.is_crash_alone(), args);
     shown?;
     let code = exit_code(&finished, &loaded, args);
     let report_failed = args.report.is_some() && page.is_none() && code == ExitCode::SUCCESS;
@@ -114,7 +114,7 @@ fn hold_kernels(plan: &RunPlan) -> Result<Vec<HeldKernel>> {
         .collect()
 }
 
-fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
+fn print_closing(store: &Store, finished: &Finished, is_crash_alone: bool, args: &RunArgs) {
     for path in &finished.kept {
         if path.is_dir() {
             say!("kept: {}", path.display());
@@ -132,7 +132,7 @@ fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
         say!("{cut_off}");
     }
     if finished.state == RunState::Interrupted {
-        let what = if args.is_crash { "crash runs" } else { "trials" };
+        let what = if is_crash_alone { "crash runs" } else { "trials" };
         say!("interrupted; the {what} that were done are stored; `fsarena run --resume` goes on");
     }
     if !args.json {

@@ -149,7 +149,9 @@ fn refuse_for_crash_runs(args: &RunArgs, is_given: bool, named: Option<&Experime
     match asked.iter().find(|(_, is_asked)| *is_asked) {
         None => Ok(()),
         Some((option, _)) => {
-            refuse!("{option}: the experiment has crash runs and no trials; leave it out")
+            refuse!(
+                "{option} is about trials, and this experiment has only crash runs: leave it out"
+            )
         }
     }
 }

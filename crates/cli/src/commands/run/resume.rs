@@ -71,9 +71,10 @@ pub(super) fn run(
         0 => String::new(),
         number => format!(" and {number} crash runs"),
     };
-    let trials = match header.plan.is_crash_alone() {
-        true => crash_runs.trim_start_matches(" and ").to_owned(),
-        false => format!("{left} trials{crash_runs}"),
+    let trials = match (header.plan.is_crash_alone(), crashes.slots.len()) {
+        (true, 0) => "no crash runs".to_owned(),
+        (true, number) => format!("{number} crash runs"),
+        (false, _) => format!("{left} trials{crash_runs}"),
     };
     say!("resuming RUN {run} ({}): {trials} are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };

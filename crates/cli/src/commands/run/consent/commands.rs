@@ -34,7 +34,9 @@ pub(in super::super) fn confirm_commands(
     plan: &RunPlan,
     user: Option<UserIds>,
 ) -> Result<()> {
-    if !show_commands("Commands of the experiment file", plan, user) || args.yes {
+    let heading =
+        if args.is_crash { "Commands of the files" } else { "Commands of the experiment file" };
+    if !show_commands(heading, plan, user) || args.yes {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
@@ -42,9 +44,9 @@ pub(in super::super) fn confirm_commands(
     } else if args.dry_run || is_answered("Run them?")? {
         return Ok(());
     }
-    match described_applications(plan) {
-        None => refuse!("commands of the experiment file were not confirmed"),
-        Some(_) => refuse!("commands of the application files were not confirmed"),
+    match args.is_crash {
+        false => refuse!("commands of the experiment file were not confirmed"),
+        true => refuse!("commands of the application files were not confirmed"),
     }
 }
 
@@ -141,7 +143,7 @@ fn show_commands(heading: &str, plan: &RunPlan, user: Option<UserIds>) -> bool {
     let (of_filesystems, phase_commands) = (filesystem_commands(plan), phase_commands(plan));
     let of_applications = application_commands(plan);
     if !of_applications.is_empty() {
-        say!("{heading}, of applications, to be run as {} in guests:", this_user());
+        say!("{heading} for applications, to be run as {} in guests:", this_user());
         of_applications.iter().for_each(|command| say!("  {}", shown(command)));
     }
     if !of_filesystems.is_empty() {

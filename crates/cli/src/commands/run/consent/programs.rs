@@ -4,9 +4,7 @@
 //! A command is text for a shell, and only the shell knows what it runs: what is computed (a
 //! variable, `~`, a pattern) is not found here. The whole text is shown before it is run.
 
-use fsarena_crash::application::Application;
 use fsarena_model::contender::ExternalFs;
-use fsarena_model::crash::Campaign;
 use fsarena_model::job::{Job, JobKind, Origin};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::{UserIds, Workload};
@@ -36,18 +34,7 @@ pub(in super::super) fn written_out(plan: &RunPlan, user: Option<UserIds>) -> Ve
             jobs.for_each(|job| of_job(workload, job, &mut found));
         }
     }
-    for application in applications(plan) {
-        let Application { setup, command, check, .. } = &application;
-        [setup, command, check].into_iter().for_each(|text| of_command(text, None, &mut found));
-    }
     found
-}
-
-/// Applications of crash runs that are not built in.
-fn applications(plan: &RunPlan) -> Vec<Application> {
-    let campaign = plan.crash.as_ref().map(|crash| &crash.campaign);
-    let Some(Campaign::Applications { described }) = campaign else { return Vec::new() };
-    described.iter().filter_map(|(name, text)| Application::parse(text, name).ok()).collect()
 }
 
 fn of_filesystem(external: &ExternalFs, found: &mut Vec<PathBuf>) {
