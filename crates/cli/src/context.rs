@@ -203,6 +203,11 @@ pub fn remove_abandoned() -> Vec<PathBuf> {
     removed.flatten().collect()
 }
 
+/// The first option of these that was given.
+pub fn first_given(options: &[(&'static str, bool)]) -> Option<&'static str> {
+    options.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
+}
+
 /// Release of the kernel of this machine.
 pub fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()

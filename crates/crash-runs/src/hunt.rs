@@ -11,9 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Missing writes of a case that are listed one by one.
 const WRITES_MOST: usize = 3;
 
-/// What a run has shown; `kept`: names of states by class and contents.
+/// What a run has shown in `candidates`, its states that break a promise; `kept`: names of states
+/// by class and contents.
 pub(crate) fn hunt_record(
     done: &DoneRun<'_>,
+    candidates: &[ViolatingState<'_>],
     kept: &BTreeMap<(String, u64), String>,
 ) -> HuntRecord {
     let mut record = HuntRecord {
@@ -29,7 +31,7 @@ pub(crate) fn hunt_record(
     }
     let is_honest = record.disk_fault.is_none();
     let mut cases: BTreeMap<Promise, HuntedCase> = BTreeMap::new();
-    for one in done.candidates() {
+    for one in candidates {
         record.contract_broken += u64::from(one.found.breaks(PromiseClass::Contract));
         let breaks = is_honest && one.found.breaks(PromiseClass::Documented);
         record.documented_broken += u64::from(breaks);
@@ -37,7 +39,7 @@ pub(crate) fn hunt_record(
             if violation.promise.class() != PromiseClass::Contract && !is_honest {
                 continue;
             }
-            let case = || case(done, &one, violation, kept);
+            let case = || case(done, one, violation, kept);
             let known = cases.entry(violation.promise).or_insert_with(case);
             let states = known.states + 1;
             if one.complexity() < known.complexity {

@@ -42,17 +42,17 @@ impl CampaignKind for PowerCuts {
             let seed = job.seed();
             (job.say)(format!("mind: seed {seed}: the work has fewer than {flush} flushes"));
         }
-        let record = self.record(job, &ran)?;
         let promises = promises(&job.contender().levels.fs);
+        let record = self.record(job, &ran, promises)?;
         let done = DoneRun { job, ran: &ran, record: &record, promises };
         let mut candidates = done.candidates();
         if self.states_most.is_none() {
-            archive.keep(&done, candidates);
+            archive.keep(&done, &candidates);
             return Ok(CrashOutcome::Done(Box::new(record)));
         }
         candidates.sort_by_key(ViolatingState::complexity);
-        let kept = archive.keep(&done, candidates);
-        Ok(CrashOutcome::Hunted(Box::new(hunt_record(&done, &kept))))
+        let kept = archive.keep(&done, &candidates);
+        Ok(CrashOutcome::Hunted(Box::new(hunt_record(&done, &candidates, &kept))))
     }
 }
 
@@ -108,8 +108,13 @@ impl PowerCuts {
     }
 
     /// The judgement of a crash run.
-    fn record(&self, job: &CrashJob<'_>, ran: &CrashRun) -> Result<CrashRecord, CrashJobError> {
-        let (seed, promises) = (job.seed(), promises(&job.contender().levels.fs));
+    fn record(
+        &self,
+        job: &CrashJob<'_>,
+        ran: &CrashRun,
+        promises: Promises,
+    ) -> Result<CrashRecord, CrashJobError> {
+        let seed = job.seed();
         let oracle = Oracle::new(&ran.work.ops, seed, promises)?;
         let findings: Vec<Findings> =
             ran.observed().map(|(state, seen)| oracle.judge(state, seen)).collect();

@@ -102,7 +102,7 @@ impl ViolationArchive {
     pub(crate) fn keep(
         &self,
         done: &DoneRun<'_>,
-        candidates: Vec<ViolatingState<'_>>,
+        candidates: &[ViolatingState<'_>],
     ) -> BTreeMap<(String, u64), String> {
         let mut names = BTreeMap::new();
         let mut shared = SharedFiles::default();
@@ -114,7 +114,7 @@ impl ViolationArchive {
             if kept.len() >= self.most as usize {
                 continue;
             }
-            match self.keep_one(done, &one, &mut shared) {
+            match self.keep_one(done, one, &mut shared) {
                 Ok(Some(name)) => {
                     if !kept.contains(&name) {
                         kept.push(name.clone());

@@ -309,21 +309,19 @@ fn crash_runs(crash: &CrashPlan, contenders: (usize, &str)) -> Result<(), Broken
     at_most("plan.crash.runs", crash.runs, MAX_TRIALS)?;
     at_most("plan.crash.points", crash.points, MAX_TRIALS)?;
     at_most("plan.crash.seconds", crash.seconds, MAX_NS / 1_000_000_000)?;
-    let programs = match crash.campaign {
-        Campaign::Sequences { sample, .. } => sample,
-        Campaign::Litmus { programs, .. } => programs,
-        Campaign::MediumErrors { cases } => cases,
-        _ => 0,
+    let (programs, states_most) = match &crash.campaign {
+        Campaign::Sequences { length, sample, .. } => {
+            // Of more there are too many to be counted.
+            at_most("plan.crash.campaign.length", *length, 2)?;
+            (*sample, 0)
+        }
+        Campaign::Litmus { programs, states_most } => (*programs, *states_most),
+        Campaign::MediumErrors { cases } => (*cases, 0),
+        Campaign::EveryEntry { states_most, .. } => (0, *states_most),
+        Campaign::PowerCuts { .. } | Campaign::Applications { .. } => (0, 0),
     };
     at_most("plan.crash.campaign (its programs or cases)", programs, MAX_TRIALS)?;
-    match &crash.campaign {
-        // Of more there are too many to be counted.
-        Campaign::Sequences { length, .. } => at_most("plan.crash.campaign.length", *length, 2)?,
-        Campaign::EveryEntry { states_most, .. } | Campaign::Litmus { states_most, .. } => {
-            at_most("plan.crash.campaign.states_most", *states_most, MAX_TRIALS)?;
-        }
-        _ => {}
-    }
+    at_most("plan.crash.campaign.states_most", states_most, MAX_TRIALS)?;
     at_most("plan.crash.keep", crash.keep, MAX_TRIALS)?;
     if crash.runs == 0 {
         return Err(broken("plan.crash.runs", "is 0, and there is one at least".to_owned()));

@@ -116,7 +116,8 @@ pub fn compared_crash_text(
     out.push('\n');
     let read = "Found in so many of the crash points, states, sequences, programs or cases, with \
                 the interval (95 %) of the share where they were drawn. Differs: intervals do not \
-                meet, or of all sequences that there are the numbers are not the same. (disk): the disk did what an honest one does not.";
+                meet, or of all sequences that there are the numbers are not the same. (disk): the \
+                disk did what an honest one does not.";
     out.push_str(&wrap("", read, width));
     out
 }

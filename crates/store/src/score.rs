@@ -77,7 +77,7 @@ pub(crate) fn insert_scores(
 impl Store {
     /// The scores of a RUN, in schedule order; of several attempts at a trial, the latest. Each is
     /// [`TrialScore::from_record`] its record. Raw texts are not read, and numbers above 2^63 - 1
-    /// are cut to that.
+    /// are cut to that. Trials stored before version 18 have no figures by name.
     ///
     /// # Errors
     /// When there is no such RUN, a value is damaged, or the database cannot be read.

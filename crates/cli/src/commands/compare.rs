@@ -113,7 +113,9 @@ fn crash_runs(args: &CompareArgs, store: &Store) -> Result<bool> {
     for name in &args.runs {
         // A part of a watch is none.
         let Ok(run) = store.find(name) else { return Ok(false) };
-        all.push((run, store.header(run)?.plan.is_crash_alone()));
+        // The header of a RUN with trials is long, and is read by whoever compares them.
+        let has_trials = store.run(run)?.trials_planned > 0;
+        all.push((run, !has_trials && store.header(run)?.plan.is_crash_alone()));
     }
     match all.as_slice() {
         [(run, true)] => {
@@ -165,9 +167,9 @@ fn refuse_for_crash_runs(args: &CompareArgs) -> Result<()> {
         ("--require-decision", args.require_decision),
         ("--bisect", args.bisect),
     ];
-    match asked.iter().find(|(_, is_given)| *is_given) {
+    match context::first_given(&asked) {
         None => Ok(()),
-        Some((option, _)) => {
+        Some(option) => {
             refuse!("{option}: crash runs have no questions and no verdicts; leave it out")
         }
     }

@@ -13,7 +13,7 @@ use fsarena_crash::sequence::litmus::Litmus;
 use fsarena_crash::state::Class;
 use fsarena_crash::workload::Kind;
 use fsarena_model::crash::{Campaign, CrashFaults, CrashPlan};
-use fsarena_plan::{Overrides, PlanError, Span};
+use fsarena_plan::{Experiment, Overrides, PlanError, Span};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,12 +23,12 @@ struct CrashOrder<'a> {
     fs: &'a str,
     on: &'a str,
     seed: u64,
-    /// Its experiment, phases of which are done, and their scale.
-    experiment: Option<&'a str>,
+    plan: CrashPlan,
+    /// The experiment of which phases are done, where one is named, and their scale.
+    named: Option<Experiment>,
     /// Names of workloads of experiments.
     phases: Vec<String>,
     scale: Option<f64>,
-    plan: CrashPlan,
     args: &'a CrashRunArgs,
 }
 
@@ -42,17 +42,9 @@ pub fn run(args: &CrashArgs, db: Option<&Path>) -> Result<ExitCode> {
     };
     let plan = with_points(args, fsarena_plan::crash_plan(campaign))?;
     let plan = CrashPlan { workloads: names.all, keep: args.keep, ..plan };
-    CrashOrder {
-        fs: &args.fs,
-        on: &args.on,
-        seed: args.seed,
-        experiment: args.experiment.as_deref(),
-        phases: names.phases,
-        scale: args.scale,
-        plan,
-        args: &args.run,
-    }
-    .run(RunArgs::default(), db)
+    let (phases, scale) = (names.phases, args.scale);
+    let order = CrashOrder::new((&args.fs, &args.on), args.seed, plan, &args.run);
+    CrashOrder { named: names.experiment, phases, scale, ..order }.run(RunArgs::default(), db)
 }
 
 /// Power cuts of the work of applications.
@@ -60,7 +52,7 @@ pub fn applications(args: &CrashArgs, names: &str, db: Option<&Path>) -> Result<
     let (workloads, described) = named_applications(names)?;
     let plan = with_points(args, fsarena_plan::crash_plan(Campaign::Applications { described }))?;
     let plan = CrashPlan { workloads, ..plan };
-    CrashOrder { plan, ..CrashOrder::new((&args.fs, &args.on), args.seed, &args.run) }
+    CrashOrder::new((&args.fs, &args.on), args.seed, plan, &args.run)
         .run(RunArgs { yes: args.yes, ..RunArgs::default() }, db)
 }
 
@@ -69,7 +61,7 @@ pub fn sequences(args: &SequencesArgs, db: Option<&Path>) -> Result<ExitCode> {
     let campaign =
         fsarena_plan::sequences(args.length, args.sample, args.every_entry, args.published);
     let plan = fsarena_plan::crash_plan(campaign);
-    CrashOrder { plan, ..CrashOrder::new((&args.fs, &args.on), args.seed, &args.run) }
+    CrashOrder::new((&args.fs, &args.on), args.seed, plan, &args.run)
         .run(RunArgs { cases: Some(args.cases), ..RunArgs::default() }, db)
 }
 
@@ -80,8 +72,7 @@ pub fn litmus(args: &LitmusArgs, db: Option<&Path>) -> Result<ExitCode> {
     let (programs, states_most) = (args.programs, args.states);
     let plan = fsarena_plan::crash_plan(Campaign::Litmus { programs, states_most });
     let plan = CrashPlan { workloads, ..plan };
-    CrashOrder { plan, ..CrashOrder::new((&args.fs, &args.on), args.seed, &args.run) }
-        .run(RunArgs::default(), db)
+    CrashOrder::new((&args.fs, &args.on), args.seed, plan, &args.run).run(RunArgs::default(), db)
 }
 
 /// Errors of the medium.
@@ -90,20 +81,22 @@ pub fn medium_errors(args: &MediumErrorsArgs, db: Option<&Path>) -> Result<ExitC
     let workloads = kinds.into_iter().map(|kind| kind.name().to_owned()).collect();
     let plan = fsarena_plan::crash_plan(Campaign::MediumErrors { cases: args.cases });
     let plan = CrashPlan { workloads, runs: args.runs, seconds: args.seconds, ..plan };
-    CrashOrder { plan, ..CrashOrder::new((&args.fs, &args.on), args.seed, &args.run) }
-        .run(RunArgs::default(), db)
+    CrashOrder::new((&args.fs, &args.on), args.seed, plan, &args.run).run(RunArgs::default(), db)
 }
 
 impl<'a> CrashOrder<'a> {
     /// Without any workload of an experiment.
-    fn new((fs, on): (&'a str, &'a str), seed: u64, args: &'a CrashRunArgs) -> Self {
-        let plan = fsarena_plan::crash_plan(Campaign::default());
-        Self { fs, on, seed, experiment: None, phases: Vec::new(), scale: None, plan, args }
+    fn new(
+        (fs, on): (&'a str, &'a str),
+        seed: u64,
+        plan: CrashPlan,
+        args: &'a CrashRunArgs,
+    ) -> Self {
+        Self { fs, on, seed, plan, named: None, phases: Vec::new(), scale: None, args }
     }
 
     fn run(self, more: RunArgs, db: Option<&Path>) -> Result<ExitCode> {
-        let Self { fs, on, seed, experiment, phases, scale, plan, args } = self;
-        let named = experiment.map(read_experiment).transpose()?;
+        let Self { fs, on, seed, plan, named, phases, scale, args } = self;
         let workloads = (!phases.is_empty()).then(|| phases.join(","));
         let overrides = Overrides {
             fs: Some(fs.to_owned()),
@@ -167,6 +160,8 @@ fn list<T: PartialEq>(
 
 /// Workloads by their names.
 struct WorkloadNames {
+    /// That of `--experiment`.
+    experiment: Option<Experiment>,
     all: Vec<String>,
     /// Those of experiments.
     phases: Vec<String>,
@@ -197,7 +192,7 @@ impl WorkloadNames {
         if phases.is_empty() && !option.is_empty() {
             refuse!("{option}: no workload of an experiment is named by --workload");
         }
-        Ok(Self { all, phases })
+        Ok(Self { experiment, all, phases })
     }
 }
 

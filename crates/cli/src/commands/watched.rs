@@ -88,11 +88,9 @@ fn refuse_options(args: &CompareArgs) -> Result<()> {
         ("--margin", args.margin.is_some()),
         ("--csv", args.csv),
     ];
-    match asked.iter().find(|(_, is_given)| *is_given) {
+    match context::first_given(&asked) {
         None => Ok(()),
-        Some((option, _)) => {
-            refuse!("{option}: watches have no questions and no verdicts")
-        }
+        Some(option) => refuse!("{option}: watches have no questions and no verdicts"),
     }
 }
 

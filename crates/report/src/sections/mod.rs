@@ -40,7 +40,7 @@ pub(crate) struct SectionKind {
     /// End of its id on a page.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// Where it is shown: a sum of [`PAGE`], [`TEXT`], [`MARKDOWN`] and [`RAW`].
+    /// Where it is shown: a sum of [`PAGE`], [`TEXT`], [`MARKDOWN`], [`RAW`] and [`NO_TRIALS`].
     on: u8,
     /// Makes it; without blocks where the RUN has nothing of it.
     build: Build,
@@ -53,6 +53,9 @@ const MARKDOWN: u8 = 4;
 /// `show --raw`.
 const RAW: u8 = 8;
 
+/// Also where a RUN has crash runs and no trials.
+const NO_TRIALS: u8 = 16;
+
 const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> SectionKind {
     SectionKind { id, title, on, build }
 }
@@ -63,9 +66,9 @@ const APPENDIX: &str = "Appendix: every value, how this is read, how to do it ag
 /// All sections, in their order.
 static SECTIONS: [SectionKind; 21] = [
     kind(PAGE, "watched", "What was seen", watched::build),
-    kind(PAGE, "answer", "The answer", answer::build),
+    kind(PAGE | NO_TRIALS, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
-    kind(PAGE | TEXT | MARKDOWN, "crash", "Crash safety", crash::build),
+    kind(PAGE | TEXT | MARKDOWN | NO_TRIALS, "crash", "Crash safety", crash::build),
     kind(PAGE, "speed", "All ratios, space and crash safety", speed::build),
     kind(TEXT | MARKDOWN, "figures", "Figures", |context| {
         phases::section(context.run.study, context.style)
@@ -84,9 +87,9 @@ static SECTIONS: [SectionKind; 21] = [
     }),
     kind(PAGE, "then", "Then and now", then::build),
     kind(TEXT | MARKDOWN, "article", "In the shape of the article", in_the_shape),
-    kind(PAGE, "fairness", "The fairness ledger", fairness::build),
+    kind(PAGE | NO_TRIALS, "fairness", "The fairness ledger", fairness::build),
     kind(PAGE, "series", "Time series", series::build),
-    kind(PAGE, "appendix", APPENDIX, appendix::build),
+    kind(PAGE | NO_TRIALS, "appendix", APPENDIX, appendix::build),
     kind(RAW, "raw", "Ledger and raw values", |context| {
         let run = context.run;
         let mut section = ledger::section(run.study);
@@ -101,13 +104,10 @@ pub(crate) fn made_for(context: &SectionContext<'_>) -> Vec<(&'static SectionKin
     made(context, PAGE)
 }
 
-/// Those of a RUN of crash runs alone.
-const WITHOUT_TRIALS: [&str; 4] = ["answer", "crash", "fairness", "appendix"];
-
 fn made(context: &SectionContext<'_>, on: u8) -> Vec<(&'static SectionKind, Section)> {
     let is_alone = context.run.header.plan.is_crash_alone();
     let kinds = SECTIONS.iter().filter(|kind| kind.on & on != 0);
-    let kinds = kinds.filter(|kind| !is_alone || WITHOUT_TRIALS.contains(&kind.id));
+    let kinds = kinds.filter(|kind| !is_alone || kind.on & NO_TRIALS != 0);
     let all = kinds.map(|kind| (kind, (kind.build)(context)));
     all.filter(|(_, section)| !section.blocks.is_empty()).collect()
 }

@@ -35,7 +35,7 @@ pub struct MediumErrorRow {
     pub silent: CrashShare,
     /// Acknowledged work is lost, whatever other ops reported.
     pub lost: CrashShare,
-    /// Some file holds what nobody wrote.
+    /// A file holds bytes that no op wrote there.
     pub damaged: CrashShare,
     /// Of the fsyncs that failed: the same call right after it returned 0.
     pub again: CrashShare,

@@ -146,9 +146,9 @@ fn refuse_for_crash_runs(args: &RunArgs, is_given: bool, named: Option<&Experime
         ("--account", args.account),
         ("--sample-period", args.sample_period.is_some()),
     ];
-    match asked.iter().find(|(_, is_asked)| *is_asked) {
+    match context::first_given(&asked) {
         None => Ok(()),
-        Some((option, _)) => {
+        Some(option) => {
             refuse!(
                 "{option} is about trials, and this experiment has only crash runs: leave it out"
             )
