@@ -266,9 +266,14 @@ pub trait FileSystem: Send + Sync {
         sizes_bytes: &[u64],
     ) -> Vec<String> {
         let level = self.level_on(level, devices.len());
-        let first = devices.first().copied().unwrap_or(Path::new(""));
+        let device_bytes = sizes_bytes.first().copied().unwrap_or(0);
+        let [_, _, ..] = devices else {
+            let only = devices.first().copied().unwrap_or(Path::new(""));
+            return self.mkfs_argv(&level, discard, only, device_bytes);
+        };
+        let values = self.mkfs_values(&level, Some(device_bytes));
         let mut argv =
-            self.mkfs_argv(&level, discard, first, sizes_bytes.first().copied().unwrap_or(0));
+            values.map_or_else(|_| Vec::new(), |v| v.argv(self.mkfs().command, discard, devices));
         argv.extend(devices.iter().skip(1).map(|device| device.display().to_string()));
         argv
     }
@@ -292,7 +297,7 @@ pub trait FileSystem: Send + Sync {
         device_bytes: u64,
     ) -> Vec<String> {
         let values = self.mkfs_values(level, Some(device_bytes));
-        values.map_or_else(|_| Vec::new(), |v| v.argv(self.mkfs().command, discard, device))
+        values.map_or_else(|_| Vec::new(), |v| v.argv(self.mkfs().command, discard, &[device]))
     }
 
     /// The options it is mounted with, one each: those of the level and those that the discard

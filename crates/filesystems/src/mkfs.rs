@@ -1,7 +1,7 @@
 //! The options of mkfs: one table per driver says what each is called, what it may be and what a
 //! user reads of it; the command of the driver says where its value goes. Pure.
 
-use super::options::{IllegalLevel, Rule, device_uuid};
+use super::options::{IllegalLevel, Rule, uuid_of};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::units::Bytes;
 use std::collections::BTreeMap;
@@ -213,12 +213,12 @@ impl MkfsValues {
     /// `command` with the values filled in: `{log_size}`, in MiB `{log_size:M}`; and of every
     /// driver `{fs}`, `{device}`, `{uuid}`, `{discard}` (`discard` or `nodiscard`), `{discards}`
     /// (1 or 0) and `{keep}` (`-K`, where nothing is to be discarded). What is in `[]` is left out
-    /// where it has no value.
-    pub(super) fn argv(&self, command: &str, discard: Discard, device: &Path) -> Vec<String> {
+    /// where it has no value. `{device}` is the first of `devices`, `{uuid}` is of all.
+    pub(super) fn argv(&self, command: &str, discard: Discard, devices: &[&Path]) -> Vec<String> {
         let value = |name: &str| match name {
             "fs" => Some(self.fs.clone()),
-            "device" => Some(device.display().to_string()),
-            "uuid" => Some(device_uuid(device)),
+            "device" => devices.first().map(|device| device.display().to_string()),
+            "uuid" => Some(uuid_of(devices)),
             "discard" => Some(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned()),
             "discards" => Some(u8::from(!discard.is_none()).to_string()),
             "keep" => discard.is_none().then(|| "-K".to_owned()),
@@ -267,7 +267,7 @@ mod tests {
             let level = FsLevel { mkfs, ..FsLevel::plain("x") };
             let values = MkfsValues::read("x", &TABLE, &level, None).unwrap();
             let command = "mk [{keep}] -s a={size},b={twice} [-l {log}] {device}";
-            values.argv(command, discard, Path::new("/dev/a b")).join("|")
+            values.argv(command, discard, &[Path::new("/dev/a b")]).join("|")
         };
         assert_eq!(argv(&[], Discard::On), "mk|-s|a=4096,b=8192|/dev/a b");
         assert_eq!(

@@ -206,13 +206,15 @@ pub(super) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// A UUID that is the same for a device each time, and another for each device: two file systems
-/// of one UUID cannot be mounted at once (xfs, btrfs), and two runs may work side by side.
-pub(super) fn device_uuid(device: &Path) -> String {
+/// A UUID that is the same for these devices each time, and another for others: two file systems
+/// of one UUID cannot be mounted at once (xfs, btrfs), and two runs may work side by side. It is of
+/// all devices, for the second of a pair holds the old UUID after the first went to another run.
+pub(super) fn uuid_of(devices: &[&Path]) -> String {
     // FNV-1a: only distinctness matters here.
-    let hash = device
-        .as_os_str()
-        .as_encoded_bytes()
+    let names = devices.iter().map(|device| device.as_os_str().as_encoded_bytes());
+    let hash = names
+        .collect::<Vec<_>>()
+        .join(&b'\0')
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -318,6 +320,7 @@ impl ToolOutput<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn words_that_the_plan_decides_are_refused_with_the_way_out() {
@@ -348,9 +351,11 @@ mod tests {
 
     #[test]
     fn uuids_differ_by_device_and_stay_the_same() {
-        let one = device_uuid(Path::new("/dev/loop0"));
-        assert_eq!(one, device_uuid(Path::new("/dev/loop0")));
-        assert_ne!(one, device_uuid(Path::new("/dev/loop1")));
-        assert_eq!(one.len(), 36);
+        let [a, b, c] = ["/dev/loop0", "/dev/loop1", "/dev/loop2"].map(Path::new);
+        let all = [&[a][..], &[b], &[a, b], &[b, a], &[a, c], &[a, b, c]];
+        let uuids: BTreeSet<String> = all.iter().map(|devices| uuid_of(devices)).collect();
+        assert_eq!(uuids.len(), all.len(), "{uuids:?}");
+        assert_eq!(uuid_of(&[a, b]), uuid_of(&[a, b]));
+        assert!(uuids.iter().all(|uuid| uuid.len() == 36));
     }
 }
