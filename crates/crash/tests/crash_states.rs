@@ -28,9 +28,13 @@ const STALE_BYTES: Promises = Promises {
     mounts_without_repair: true,
 };
 
+fn kind(name: &str) -> Kind {
+    Kind::from_name(name).unwrap()
+}
+
 fn planned(kind: Kind, seed: u64) -> Plan {
     // A message is deleted after 20 s.
-    let duration_ns = if kind == Kind::MailSpool { 24 * SECOND_NS } else { 8 * SECOND_NS };
+    let duration_ns = if kind.name() == "mail-spool" { 24 * SECOND_NS } else { 8 * SECOND_NS };
     plan(kind, seed, Extent { duration_ns, prefill_bytes: 2 << 20 })
 }
 
@@ -61,7 +65,7 @@ const HONEST_CLASSES: [Class; 6] =
 #[test]
 fn an_honest_file_system_breaks_no_contract() {
     let (mut states, mut acknowledged, mut lost_bytes) = (0, 0, 0);
-    for kind in Kind::ALL {
+    for kind in Kind::all() {
         for seed in 1..=2 {
             let run = Toy::run(&planned(kind, seed), HONEST);
             // Of each run about so many, so that the test takes seconds.
@@ -99,8 +103,12 @@ fn broken_of(plan: &Plan, bugs: Bugs) -> Vec<Promise> {
 #[test]
 fn one_lost_flush_is_found() {
     // The last flush of an op in each: the fourth op, a delivery, a record, a truncate.
-    let ops =
-        [(Kind::Synced, 43), (Kind::MailSpool, 15), (Kind::Journal, 30), (Kind::Truncated, 64)];
+    let ops = [
+        (kind("synced"), 43),
+        (kind("mail-spool"), 15),
+        (kind("journal"), 30),
+        (kind("truncated"), 64),
+    ];
     for (kind, flush) in ops {
         let bugs = Bugs { lost_flush: Some(flush), ..HONEST };
         assert!(!broken(kind, bugs).is_empty(), "{kind:?}");
@@ -187,19 +195,19 @@ fn a_lost_sync_of_the_file_system_is_found() {
 
 #[test]
 fn a_rename_before_the_data_is_found() {
-    let found = broken(Kind::FileSynced, Bugs { renames_before_data: true, ..HONEST });
+    let found = broken(kind("file-synced"), Bugs { renames_before_data: true, ..HONEST });
     assert!(found.contains(&Promise::SyncedBeforeRename), "{found:?}");
 }
 
 #[test]
 fn blocks_that_are_reused_too_early_are_found() {
-    let found = broken(Kind::MailSpool, Bugs { frees_at_once: true, ..HONEST });
+    let found = broken(kind("mail-spool"), Bugs { frees_at_once: true, ..HONEST });
     assert!(found.contains(&Promise::SyncedContents), "{found:?}");
 }
 
 #[test]
 fn a_lying_disk_is_found_and_one_that_does_not_is_not() {
-    let run = Toy::run(&planned(Kind::Synced, 1), HONEST);
+    let run = Toy::run(&planned(kind("synced"), 1), HONEST);
     let broken = |younger_ns| {
         let states = at_times(&run, 100, &[Class::Lying { younger_ns }]);
         let found = judged(&run, &states, Promises::default());
@@ -213,7 +221,7 @@ fn a_lying_disk_is_found_and_one_that_does_not_is_not() {
 #[test]
 fn stale_bytes_are_seen_where_data_are_not_ordered() {
     let stale = |unordered| {
-        let run = Toy::run(&planned(Kind::Unsynced, 1), Bugs { unordered, ..HONEST });
+        let run = Toy::run(&planned(kind("unsynced"), 1), Bugs { unordered, ..HONEST });
         let found = judged(&run, &at_times(&run, 60, &[Class::Subset]), STALE_BYTES);
         let broken = found.iter().flat_map(|found| &found.violations);
         let promises: Vec<Promise> = broken.map(|violation| violation.promise).collect();
@@ -231,7 +239,7 @@ fn stale_bytes_are_seen_where_data_are_not_ordered() {
 fn the_loss_window_is_the_time_between_flushes() {
     let runs: Vec<Vec<Findings>> = (1..=10)
         .map(|seed| {
-            let run = Toy::run(&planned(Kind::Unsynced, seed), HONEST);
+            let run = Toy::run(&planned(kind("unsynced"), seed), HONEST);
             judged(&run, &at_times(&run, 40, &[Class::Prefix, Class::Dropall]), Promises::default())
         })
         .collect();
@@ -340,7 +348,7 @@ proptest! {
     fn no_history_makes_an_honest_file_system_guilty(wishes in wishes()) {
         let actions = actions(&wishes).into_iter();
         let actions = actions.map(|action| Planned { at_ns: 0, action }).collect();
-        let plan = Plan { seed: 3, actions, ..planned(Kind::Synced, 3) };
+        let plan = Plan { seed: 3, actions, ..planned(kind("synced"), 3) };
         let run = Toy::run(&Plan { begin_ns: 0, ..plan }, HONEST);
         let states = at_events(&run);
         let found = judged(&run, &states, Promises::default());

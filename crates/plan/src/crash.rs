@@ -360,7 +360,7 @@ fn check_workload(
         },
         Campaign::MediumErrors { .. } => match Kind::from_name(name) {
             Some(_) => Ok(()),
-            None => refuse("crash workload", &Kind::ALL.map(Kind::name)),
+            None => refuse("crash workload", &Kind::all().map(Kind::name).collect::<Vec<_>>()),
         },
     }
 }
@@ -438,8 +438,8 @@ fn check_name(name: &str, place: &Span, own: &[At<Workload>]) -> Result<(), Plan
         }
         (Some(_), false) | (None, true) => Ok(()),
         (None, false) => {
-            let kinds = Kind::ALL.map(Kind::name);
-            let known: Vec<&str> = kinds.into_iter().chain(own).collect();
+            let mut known: Vec<&str> = Kind::all().map(Kind::name).collect();
+            known.extend(own);
             Err(PlanError::unknown(place, "crash workload", name, &known))
         }
     }

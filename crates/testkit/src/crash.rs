@@ -5,7 +5,6 @@ use fsarena_crash::promise::Promise;
 pub use fsarena_crash::record::StoredCrashRun;
 use fsarena_crash::record::{CrashOutcome, CrashRecord, OpSummary, RECORD_SCHEMA};
 use fsarena_crash::state::{Class, Sampling};
-use fsarena_crash::workload::Kind;
 use fsarena_crash::{AppendTails, Findings, LossWindow, ReplacedTargets, StrayBytes, Violation};
 use fsarena_model::crash::{Campaign, CrashPlan, CrashSlot};
 use fsarena_model::run::RunHeader;
@@ -50,7 +49,7 @@ pub fn run(header: &RunHeader, slot: CrashSlot, traits: Traits) -> StoredCrashRu
     let syncs_ns = if is_synced { vec![9_000_000, 10_000_000, 30_000_000] } else { Vec::new() };
     let record = CrashRecord {
         schema: RECORD_SCHEMA,
-        workload: if is_synced { Kind::Synced } else { Kind::Unsynced }.name().to_owned(),
+        workload: if is_synced { "synced" } else { "unsynced" }.to_owned(),
         seed: header.plan.crash_seed(slot.number),
         ops: OpSummary { ops: 1000, syncs_ns, ..OpSummary::default() },
         begin_ns: 5 * SECOND_NS,

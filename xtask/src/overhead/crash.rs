@@ -6,7 +6,7 @@
 
 use super::guests::{NO_KERNEL, kernel};
 use super::options::{Options, Section, Verdict};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use fsarena_crash::crash_workload::CrashWorkload;
 use fsarena_crash::oracle::Oracle;
 use fsarena_crash::state::Class;
@@ -75,7 +75,9 @@ fn run(options: &Options) -> Result<Verdict> {
     let guests = GuestOptions::new(&kernel.binary);
     let place =
         CrashPlace::Guests(CrashGuests { options: &guests, program: &program, at_once: GUESTS });
-    let bench = Bench { place, work_ns: WORK_NS };
+    let kind = Kind::from_name("mail-spool").context("there is no workload mail-spool")?;
+    let workload = &CrashWorkload::Kind(kind);
+    let bench = Bench { place, workload, work_ns: WORK_NS };
     let (many, cuts) = if options.smoke { ([16, 16], 2) } else { (POINTS, 100) };
     println!("a mail spool of some 100 files on {MODEL}, {GUESTS} guests: states a second");
     for (fs, disk, least, _) in FILE_SYSTEMS {
@@ -93,7 +95,7 @@ fn run(options: &Options) -> Result<Verdict> {
                 true => (NATIVE_SMOKE_NS, &FILE_SYSTEMS[..1]),
                 false => (NATIVE_WORK_NS, &FILE_SYSTEMS[..]),
             };
-            let native = Bench { place, work_ns };
+            let native = Bench { place, workload, work_ns };
             for (fs, disk, _, least) in file_systems {
                 let (fs, disk, least) = (*fs, *disk, *least);
                 native.show_rate((fs, disk, Some(least)), many, &mut verdict)?;
@@ -143,6 +145,7 @@ fn native_lacks() -> Option<&'static str> {
 
 struct Bench<'a> {
     place: CrashPlace<'a>,
+    workload: &'a CrashWorkload,
     work_ns: u64,
 }
 
@@ -158,7 +161,7 @@ impl<'a> Bench<'a> {
             fs,
             disk: DiskOrder { model: MODEL, size_bytes: disk.size_bytes, store_dir: None },
             place: self.place,
-            workload: &CrashWorkload::Kind(Kind::MailSpool),
+            workload: self.workload,
             seed,
             duration_ns: self.work_ns,
             prefill_bytes: disk.prefill_bytes,

@@ -193,6 +193,7 @@ const OWN_INPUT: &[(&str, &str)] = &[
         "cli/src/commands/watched.rs",
         "RUN@FROM-TO of the command line: split at its signs, and times",
     ),
+    ("crash/src/workload/builtin.rs", "files that are part of the program, all read by a test"),
     ("engine/src/verify.rs", "fixed places of a sector, which any bytes have"),
     (
         "executor/src/age/kept.rs",

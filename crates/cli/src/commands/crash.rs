@@ -199,8 +199,8 @@ impl WorkloadNames {
 /// There is such a workload; `own`: those of the experiment that is named.
 fn check_name(name: &str, own: &[&str]) -> Result<(), PlanError> {
     let built_in = fsarena_plan::builtin::workload_names();
-    let known = Kind::ALL.map(Kind::name).into_iter().chain(own.iter().copied()).chain(built_in);
-    let known: Vec<&str> = known.collect();
+    let mut known: Vec<&str> = Kind::all().map(Kind::name).chain(built_in).collect();
+    known.extend(own);
     match known.contains(&name) {
         true => Ok(()),
         false => Err(PlanError::unknown(&Span::Option("--workload"), "workload", name, &known)),
