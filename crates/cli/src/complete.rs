@@ -53,8 +53,7 @@ pub fn workloads() -> ArgValueCompleter {
 /// Devices that are made, and paths.
 pub fn devices() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
-        let mut all = listed(current, kinds);
+        let mut all = listed(current, fsarena_plan::device_prefixes());
         all.extend(PathCompleter::any().complete(current));
         all
     })
@@ -130,16 +129,17 @@ fn named_database(words: &[OsString]) -> Option<PathBuf> {
 }
 
 /// What the last name of a list may become, with the names before it.
-fn listed<'n>(
+fn listed(
     current: &OsStr,
-    names: impl IntoIterator<Item = &'n str>,
+    names: impl IntoIterator<Item = impl AsRef<str>>,
 ) -> Vec<CompletionCandidate> {
     let text = current.to_string_lossy();
     let (before, last) =
         text.rsplit_once(',').map_or(("", &*text), |(before, last)| (before, last));
     let comma = if text.contains(',') { "," } else { "" };
-    let fits = names.into_iter().filter(|name| name.starts_with(last));
-    fits.map(|name| CompletionCandidate::new(format!("{before}{comma}{name}"))).collect()
+    let fits = names.into_iter().filter(|name| name.as_ref().starts_with(last));
+    let whole = |name: &str| CompletionCandidate::new(format!("{before}{comma}{name}"));
+    fits.map(|name| whole(name.as_ref())).collect()
 }
 
 #[cfg(test)]

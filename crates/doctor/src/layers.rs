@@ -44,7 +44,7 @@ impl Layer {
 
     /// Whether it keeps its contents in memory.
     pub fn is_memory(&self) -> bool {
-        matches!(self.device.kind, DeviceKind::Zram | DeviceKind::Ram | DeviceKind::NullBlk)
+        matches!(self.device.kind, DeviceKind::Memory(_))
     }
 
     /// Whether it passes requests on to other devices of this machine.

@@ -11,6 +11,7 @@
 use crate::JsonSchema;
 use crate::device::{QueueLevel, SsdPolicy};
 use crate::job::Reflink;
+use crate::memory_device::MemoryDevice;
 use crate::seed::hex;
 use crate::units::{Bytes, size_text};
 use serde::{Deserialize, Serialize};
@@ -233,6 +234,7 @@ fn yes() -> bool {
 /// Where a file system lies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+#[serde(expecting = "a kind of device that is known, with its fields")]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
     Loop {
@@ -242,22 +244,6 @@ pub enum DeviceLevel {
     /// A loop device over an image in memory.
     Ram {
         /// Size of the image, bytes.
-        size_bytes: u64,
-    },
-    /// A compressing memory device of the kernel (`zram`), made for the RUN.
-    Zram {
-        /// Its size, bytes.
-        size_bytes: u64,
-    },
-    /// A memory device of the kernel (`brd`), made for the RUN.
-    Brd {
-        /// Its size, bytes.
-        size_bytes: u64,
-    },
-    /// A device of the kernel that keeps contents in memory and answers at once (`null_blk`), made
-    /// for the RUN.
-    NullBlk {
-        /// Its size, bytes.
         size_bytes: u64,
     },
     /// A modelled disk: a loop device over a file that a process of ours serves in the time of the
@@ -306,6 +292,14 @@ pub enum DeviceLevel {
         /// What it measured: the label that was given, its command, or the device.
         what: String,
     },
+    /// A memory device of the kernel, made for the RUN.
+    #[serde(untagged)]
+    Memory {
+        /// Which one.
+        kind: MemoryDevice,
+        /// Its size, bytes.
+        size_bytes: u64,
+    },
 }
 
 /// How the times of what lies on a device come about.
@@ -339,24 +333,32 @@ pub const SEVERAL_MOST: usize = 8;
 /// What stands as the program where a device was watched, and nothing was measured.
 pub const WATCH: &str = "fsarena watch";
 
-kinds!(
-    /// Name of the kind, as in files and tables.
-    DeviceLevel.kind {
-        Loop = "loop",
-        Ram = "ram",
-        Zram = "zram",
-        Brd = "brd",
-        NullBlk = "null-blk",
-        Vdisk = "vdisk",
-        Virtual = "virtual",
-        Block = "block",
-        Directory = "directory",
-        Several = "several",
-        Elsewhere = "elsewhere",
-    }
-);
-
 impl DeviceLevel {
+    /// Name of the kind, as in files and tables.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Loop { .. } => "loop",
+            Self::Ram { .. } => "ram",
+            Self::Memory { kind, .. } => kind.row().name,
+            Self::Vdisk { .. } => "vdisk",
+            Self::Virtual { .. } => "virtual",
+            Self::Block { .. } => "block",
+            Self::Directory { .. } => "directory",
+            Self::Several { .. } => "several",
+            Self::Elsewhere { .. } => "elsewhere",
+        }
+    }
+
+    /// Whether what is written to it stays in memory.
+    #[must_use]
+    pub fn is_memory(&self) -> bool {
+        match self {
+            Self::Several { members } => members.iter().all(Self::is_memory),
+            one => matches!(one, Self::Ram { .. } | Self::Memory { .. }),
+        }
+    }
+
     /// Whether trials on it are in virtual time.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
@@ -411,9 +413,7 @@ impl DeviceLevel {
                 .try_fold(0_u64, |sum, size| Some(sum.saturating_add(size?))),
             Self::Loop { size_bytes }
             | Self::Ram { size_bytes }
-            | Self::Zram { size_bytes }
-            | Self::Brd { size_bytes }
-            | Self::NullBlk { size_bytes }
+            | Self::Memory { size_bytes, .. }
             | Self::Vdisk { size_bytes, .. }
             | Self::Virtual { size_bytes, .. }
             | Self::Block { size_bytes, .. } => Some(*size_bytes),
@@ -430,9 +430,9 @@ impl DeviceLevel {
         match self {
             Self::Loop { size_bytes } => format!("loop:{}", size_text(*size_bytes)),
             Self::Ram { size_bytes } => format!("ram:{}", size_text(*size_bytes)),
-            Self::Zram { size_bytes } => format!("zram:{}", size_text(*size_bytes)),
-            Self::Brd { size_bytes } => format!("brd:{}", size_text(*size_bytes)),
-            Self::NullBlk { size_bytes } => format!("null_blk:{}", size_text(*size_bytes)),
+            Self::Memory { kind, size_bytes } => {
+                format!("{}:{}", kind.row().written, size_text(*size_bytes))
+            }
             Self::Vdisk { size_bytes, model } => {
                 format!("vdisk:{}:model={model}", size_text(*size_bytes))
             }
@@ -529,9 +529,9 @@ impl fmt::Display for DeviceLevel {
         match self {
             Self::Loop { size_bytes } => write!(f, "loop of {}", Bytes(*size_bytes)),
             Self::Ram { size_bytes } => write!(f, "memory of {}", Bytes(*size_bytes)),
-            Self::Zram { size_bytes } => write!(f, "zram of {}", Bytes(*size_bytes)),
-            Self::Brd { size_bytes } => write!(f, "brd of {}", Bytes(*size_bytes)),
-            Self::NullBlk { size_bytes } => write!(f, "null_blk of {}", Bytes(*size_bytes)),
+            Self::Memory { kind, size_bytes } => {
+                write!(f, "{} of {}", kind.row().written, Bytes(*size_bytes))
+            }
             Self::Vdisk { size_bytes, model } => {
                 write!(f, "{model} of {}, modelled", Bytes(*size_bytes))
             }

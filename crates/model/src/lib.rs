@@ -98,6 +98,7 @@ pub mod host;
 pub mod io;
 pub mod job;
 pub mod level_line;
+pub mod memory_device;
 pub mod metric;
 pub mod op;
 pub mod outcome;

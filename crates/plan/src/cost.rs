@@ -31,10 +31,11 @@ pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 use crate::ranks::at_levels;
 use crate::steps::steps;
 use fsarena_model::age::Age;
-use fsarena_model::contender::{DeviceLevel, Levels};
+use fsarena_model::contender::Levels;
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::factor;
 use fsarena_model::io::Backend;
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::op::Op;
 use fsarena_model::past::{PastStart, PastWork};
 use fsarena_model::phase::{Phase, Workload};
@@ -117,9 +118,11 @@ pub struct OpCost {
 }
 
 /// What file systems lay on when their costs were measured: kinds of device by the names that
-/// records have for them ([`DeviceLevel::kind`]).
-pub const DEVICE_KINDS: [&str; 8] =
-    ["loop", "ram", "zram", "brd", "null-blk", "block", "several", "directory"];
+/// records have for them ([`kind`](fsarena_model::contender::DeviceLevel::kind)).
+pub fn device_kinds() -> impl Iterator<Item = &'static str> {
+    let memory = MemoryDevice::all().map(|kind| kind.row().name);
+    ["loop", "ram"].into_iter().chain(memory).chain(["block", "several", "directory"])
+}
 
 /// What is known of costs before the run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -246,7 +249,7 @@ const FSYNC_IN_MEMORY_NS: f64 = 50_000.0;
 fn kinds(levels: &Levels) -> impl Iterator<Item = String> {
     let own = levels.device.kind();
     let any = own != "directory" && !levels.has_own_device();
-    let others = DEVICE_KINDS.into_iter().filter(move |kind| any && *kind != own);
+    let others = device_kinds().filter(move |kind| any && *kind != own);
     std::iter::once(own).chain(others).map(str::to_owned)
 }
 
@@ -329,20 +332,7 @@ fn phase_cost(
 
 /// Whether what is written stays in memory.
 fn is_memory(levels: &Levels) -> bool {
-    let device = |device: &DeviceLevel| match device {
-        DeviceLevel::Ram { .. }
-        | DeviceLevel::Zram { .. }
-        | DeviceLevel::Brd { .. }
-        | DeviceLevel::NullBlk { .. } => true,
-        DeviceLevel::Loop { .. }
-        | DeviceLevel::Vdisk { .. }
-        | DeviceLevel::Virtual { .. }
-        | DeviceLevel::Block { .. }
-        | DeviceLevel::Directory { .. }
-        | DeviceLevel::Several { .. }
-        | DeviceLevel::Elsewhere { .. } => false,
-    };
-    levels.device.parts().iter().all(device) || levels.is_in_memory()
+    levels.device.is_memory() || levels.is_in_memory()
 }
 
 fn row(

@@ -82,7 +82,7 @@ pub use schema::PUBLISHED_SCHEMA;
 pub use schema::experiment_schema;
 pub use stand_in::with_stand_ins;
 pub use steps::steps;
-pub use text::members;
+pub use text::{device_prefixes, members};
 pub use verdict::settle_rule;
 pub use workload::{at_scale, shown_title};
 pub use write::to_toml;

@@ -6,6 +6,7 @@
 use crate::error::{At, PlanError, Span};
 use fsarena_model::contender::{DeviceLevel, SEVERAL_LEAST, SEVERAL_MOST};
 use fsarena_model::factor::{Factor, LevelError};
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use fsarena_model::verdict::Rule;
 use std::path::{Path, PathBuf};
@@ -148,14 +149,31 @@ pub(crate) fn period(text: &str, place: &Span) -> Result<u64, PlanError> {
 /// A device of this size.
 type OfSize = fn(u64) -> DeviceLevel;
 
-/// The kinds of device that are made for a RUN.
-const MADE: [(&str, OfSize); 5] = [
+/// Images that a loop device is made of for a RUN.
+const IMAGES: [(&str, OfSize); 2] = [
     ("loop", |size_bytes| DeviceLevel::Loop { size_bytes }),
     ("ram", |size_bytes| DeviceLevel::Ram { size_bytes }),
-    ("zram", |size_bytes| DeviceLevel::Zram { size_bytes }),
-    ("brd", |size_bytes| DeviceLevel::Brd { size_bytes }),
-    ("null_blk", |size_bytes| DeviceLevel::NullBlk { size_bytes }),
 ];
+
+/// The kinds of device that are made for a RUN and have nothing but a size.
+fn made_kinds() -> impl Iterator<Item = &'static str> {
+    let memory = MemoryDevice::all().map(|kind| kind.row().written);
+    IMAGES.iter().map(|(kind, _)| *kind).chain(memory)
+}
+
+/// What makes one of [`made_kinds`] of a size.
+fn maker(kind: &str) -> Option<Box<dyn Fn(u64) -> DeviceLevel>> {
+    if let Some((_, make)) = IMAGES.iter().find(|(known, _)| *known == kind) {
+        return Some(Box::new(make));
+    }
+    let kind = MemoryDevice::all().find(|known| known.row().written == kind)?;
+    Some(Box::new(move |size_bytes| DeviceLevel::Memory { kind, size_bytes }))
+}
+
+/// What a device that is made begins with, such as `loop:`.
+pub fn device_prefixes() -> impl Iterator<Item = String> {
+    made_kinds().chain(MODELLED).map(|kind| format!("{kind}:"))
+}
 
 /// A device, or several with `+` between them; `loop:SIZE*N` are N of one size.
 pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
@@ -174,7 +192,7 @@ const MEMBERS: &str = "loop:SIZE, ram:SIZE and /dev/NAME";
 pub fn members(text: &str) -> Option<Vec<&str>> {
     let is_made = |text: &str| {
         let kind = text.split_once(':').map_or("", |(kind, _)| kind);
-        MADE.iter().any(|(known, _)| *known == kind)
+        made_kinds().any(|known| known == kind)
     };
     let is_any = |text: &str| {
         let modelled = MODELLED.iter().any(|kind| text.starts_with(&format!("{kind}:")));
@@ -252,18 +270,18 @@ fn one_device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
     if MODELLED.contains(&kind) {
         return modelled(kind, (text, size.unwrap_or_default()), place);
     }
-    let Some((_, make)) = MADE.into_iter().find(|(known, _)| *known == kind) else {
+    let Some(make) = maker(kind) else {
         if kind.starts_with('.') || kind.contains('/') {
             let what = format!("{text:?} is a relative path");
             return Err(PlanError::new(place, what, "write the whole path, from /"));
         }
-        let kinds: Vec<&str> = MADE.iter().map(|(kind, _)| *kind).chain(MODELLED).collect();
+        let kinds: Vec<&str> = made_kinds().chain(MODELLED).collect();
         let error = PlanError::unknown(place, "device", kind, &kinds);
         let remedy = format!(
             "{} (a device is {}, vdisk:SIZE:model=MODEL, virtual:SIZE:model=MODEL, /dev/NAME or \
              /a/directory; several are A+B or loop:SIZE*N)",
             error.remedy,
-            MADE.map(|(kind, _)| format!("{kind}:SIZE")).join(", ")
+            made_kinds().map(|kind| format!("{kind}:SIZE")).collect::<Vec<_>>().join(", ")
         );
         return Err(PlanError { remedy, ..error });
     };

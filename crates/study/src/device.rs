@@ -249,9 +249,7 @@ pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<
         None => name.to_owned(),
     };
     let made = match level {
-        Some(DeviceLevel::Zram { .. }) => Some(("zram", "compressed memory")),
-        Some(DeviceLevel::Brd { .. }) => Some(("brd", "memory")),
-        Some(DeviceLevel::NullBlk { .. }) => Some(("null_blk", "memory that answers at once")),
+        Some(DeviceLevel::Memory { kind, .. }) => Some((kind.row().written, kind.row().nature)),
         Some(DeviceLevel::Vdisk { model, .. }) => {
             let late = fact("answers_late_percent").zip(fact("answers_late_p99_us"));
             let late = late.map(|(share, p99)| {

@@ -12,7 +12,7 @@ mod worker;
 pub use crate::SECOND_NS;
 pub use ages::{age_record, aged, in_ages};
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
-pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
+pub use jobs::{PACKED_BYTES, contender, contents, memory_device, own_work, real_work};
 pub use levels::over_block_sizes;
 pub use ranks::{in_ranks, on_hosts, scaled};
 pub use worker::worker_spec;

@@ -13,6 +13,7 @@ use crate::{mountinfo, queue};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::spec::{TargetSpec, Under};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,7 @@ fn backing_file(identity: &DeviceIdentity) -> Option<PathBuf> {
 
 /// A memory device that the user has made, or a loop device over a file in memory.
 fn in_memory(identity: &DeviceIdentity, backing_file: Option<&Path>) -> bool {
-    let is_memory = |name: &str| ["zram", "ram", "nullb"].iter().any(|kind| name.starts_with(kind));
+    let is_memory = |name: &str| MemoryDevice::of_disk(name).is_some();
     let Some(file) = backing_file else { return is_memory(&identity.name) };
     if block_number(file).is_some() {
         return file.file_name().is_some_and(|name| is_memory(&name.to_string_lossy()));

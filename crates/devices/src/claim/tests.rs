@@ -1,6 +1,7 @@
 //! Which kinds there are, and what is said where one is missing.
 
 use super::*;
+use fsarena_model::memory_device::MemoryDevice;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -20,12 +21,10 @@ fn reason(kind: &str, dir: &Path) -> Option<String> {
 fn every_level_has_its_kind() {
     let size_bytes = 1 << 20;
     let path = PathBuf::from("/x");
-    for level in [
+    let memory = MemoryDevice::all().map(|kind| DeviceLevel::Memory { kind, size_bytes });
+    for level in memory.chain([
         DeviceLevel::Loop { size_bytes },
         DeviceLevel::Ram { size_bytes },
-        DeviceLevel::Zram { size_bytes },
-        DeviceLevel::Brd { size_bytes },
-        DeviceLevel::NullBlk { size_bytes },
         DeviceLevel::Vdisk { size_bytes, model: "const".to_owned() },
         DeviceLevel::Virtual {
             size_bytes,
@@ -35,7 +34,7 @@ fn every_level_has_its_kind() {
         },
         DeviceLevel::Block { path: path.clone(), size_bytes },
         DeviceLevel::Directory { path },
-    ] {
+    ]) {
         assert!(kinds().any(|(name, _)| name == level.kind()), "{level}");
     }
     assert!(kinds().all(|(_, summary)| !summary.is_empty()));

@@ -3,6 +3,7 @@
 
 use super::attribute::{self, Unread};
 use super::mounts::{Roots, SMALLEST_BYTES, number_of, number_text};
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,12 +33,6 @@ pub enum DeviceKind {
     Partition,
     /// A loop device.
     Loop,
-    /// Compressed memory.
-    Zram,
-    /// Memory (`brd`).
-    Ram,
-    /// Memory or nothing (`null_blk`).
-    NullBlk,
     /// A software RAID.
     Md,
     /// A device of the device mapper: LVM, LUKS, multipath.
@@ -50,6 +45,9 @@ pub enum DeviceKind {
     Rom,
     /// A floppy drive.
     Floppy,
+    /// Memory that the kernel shows as a disk.
+    #[serde(untagged)]
+    Memory(MemoryDevice),
 }
 
 impl DeviceKind {
@@ -63,9 +61,7 @@ impl DeviceKind {
             Self::MmcBoot => "mmc boot",
             Self::Partition => "partition",
             Self::Loop => "loop",
-            Self::Zram => "zram",
-            Self::Ram => "ram",
-            Self::NullBlk => "null_blk",
+            Self::Memory(device) => device.row().written,
             Self::Md => "md",
             Self::Dm => "dm",
             Self::Network => "network",
@@ -85,9 +81,6 @@ impl DeviceKind {
             _ if dir.join("partition").exists() => Self::Partition,
             _ if scsi_type.as_deref() == Some("5") || numbered("sr") => Self::Rom,
             _ if numbered("loop") => Self::Loop,
-            _ if numbered("zram") => Self::Zram,
-            _ if numbered("ram") => Self::Ram,
-            _ if numbered("nullb") => Self::NullBlk,
             _ if numbered("md") || name.starts_with("md_") => Self::Md,
             _ if name.starts_with("dm-") => Self::Dm,
             _ if numbered("nvme") => Self::Nvme,
@@ -96,7 +89,7 @@ impl DeviceKind {
             _ if numbered("mtdblock") || name.starts_with("ubiblock") => Self::Flash,
             _ if numbered("nbd") || numbered("rbd") || numbered("drbd") => Self::Network,
             _ if numbered("fd") => Self::Floppy,
-            _ => Self::Disk,
+            _ => MemoryDevice::of_disk(name).map_or(Self::Disk, Self::Memory),
         }
     }
 
@@ -114,7 +107,11 @@ impl DeviceKind {
 
     /// Whether it exists without a medium: a device of this kind and no size is only a free name.
     pub(super) fn may_be_a_free_name(self) -> bool {
-        matches!(self, Self::Loop | Self::Zram | Self::Ram | Self::Network)
+        match self {
+            Self::Loop | Self::Network => true,
+            Self::Memory(device) => device.row().may_be_a_free_name,
+            _ => false,
+        }
     }
 }
 

@@ -100,7 +100,8 @@ impl Factor for Scheduler {
     fn illegal(&self, target: &Target<'_>) -> Option<Illegal> {
         let device = &target.levels.device;
         let scheduler = target.levels.queue.scheduler.as_deref().filter(|name| *name != "none")?;
-        matches!(device, DeviceLevel::Zram { .. } | DeviceLevel::Brd { .. }).then(|| {
+        let no_queue = matches!(device, DeviceLevel::Memory { kind, .. } if !kind.row().has_queue);
+        no_queue.then(|| {
             Illegal::Forbidden(format!(
                 "{} has no queue that {scheduler} could sort; use scheduler = \"none\", or \
                  null_blk",

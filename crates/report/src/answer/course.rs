@@ -104,9 +104,7 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
         let words = match &contender.levels.device {
             DeviceLevel::Loop { size_bytes } => sized("loop image", size_bytes),
             DeviceLevel::Ram { size_bytes } => sized("image in memory", size_bytes),
-            DeviceLevel::Zram { size_bytes } => sized("zram", size_bytes),
-            DeviceLevel::Brd { size_bytes } => sized("RAM disk", size_bytes),
-            DeviceLevel::NullBlk { size_bytes } => sized("null_blk", size_bytes),
+            DeviceLevel::Memory { kind, size_bytes } => sized(kind.row().phrase, size_bytes),
             DeviceLevel::Vdisk { size_bytes, model } => {
                 sized(&format!("modelled {model}"), size_bytes)
             }

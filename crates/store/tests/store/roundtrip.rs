@@ -6,6 +6,7 @@ use fsarena_model::dataset::Distribution;
 use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
 use fsarena_model::factor::{self, ActsOn, Factor, FactorInfo, LevelError};
 use fsarena_model::job::Reflink;
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunSession, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
@@ -389,17 +390,16 @@ fn two_writers_take_turns() {
 fn the_whole_engine_and_real_devices_come_back() {
     let (_dir, store) = new();
     let mut contenders = Vec::new();
-    let levels = [
-        DeviceLevel::Ram { size_bytes: 1 << 30 },
-        DeviceLevel::Zram { size_bytes: 1 << 30 },
-        DeviceLevel::Brd { size_bytes: 1 << 30 },
-        DeviceLevel::NullBlk { size_bytes: 1 << 30 },
+    let size_bytes = 1 << 30;
+    let memory = MemoryDevice::all().map(|kind| DeviceLevel::Memory { kind, size_bytes });
+    let others = [
+        DeviceLevel::Ram { size_bytes },
         DeviceLevel::Vdisk { size_bytes: 1 << 30, model: "hdd-2007".to_owned() },
         DeviceLevel::Block { path: "/dev/sdz".into(), size_bytes: 1 << 40 },
         DeviceLevel::Several { members: vec![DeviceLevel::Loop { size_bytes: 1 << 30 }; 2] },
         DeviceLevel::Directory { path: "/a".into() },
     ];
-    for (at, device) in levels.into_iter().enumerate() {
+    for (at, device) in memory.chain(others).enumerate() {
         let mut contender = contender(&format!("xfs {at}"), "xfs", 1);
         contender.levels.device = device;
         contender.levels.ssd = SsdPolicy::ALL[at % 3];

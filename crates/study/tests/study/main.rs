@@ -21,7 +21,9 @@ use fsarena_model::record::{Notice, Outcome, TrialRecord, Window};
 use fsarena_model::run::{RateStyle, RunHeader, RunSession, RunState};
 use fsarena_model::work::{Dataset, Op, OpError, Workload};
 use fsarena_study::{Absence, PartialPhase, RateUnit, Study, study};
-use fsarena_testkit::records::{self, contender, database, fio_job, metadata, small_files};
+use fsarena_testkit::records::{
+    self, contender, database, fio_job, memory_device, metadata, small_files,
+};
 
 fn sample(workload: Workload, blocks: u32) -> (RunHeader, Vec<TrialRecord>) {
     let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
@@ -267,10 +269,10 @@ fn devices_are_named_by_their_kind() {
         view(&header, &records).devices
     };
     let size_bytes = 1 << 30;
-    assert_eq!(on(DeviceLevel::Zram { size_bytes }), ["zram of 1 GiB, compressed memory"]);
-    assert_eq!(on(DeviceLevel::Brd { size_bytes }), ["brd of 1 GiB, memory"]);
+    assert_eq!(on(memory_device("zram", size_bytes)), ["zram of 1 GiB, compressed memory"]);
+    assert_eq!(on(memory_device("brd", size_bytes)), ["brd of 1 GiB, memory"]);
     let at_once = "null_blk of 1 GiB, memory that answers at once";
-    assert_eq!(on(DeviceLevel::NullBlk { size_bytes }), [at_once]);
+    assert_eq!(on(memory_device("null-blk", size_bytes)), [at_once]);
     let path = "/dev/disk/by-id/secret-serial".into();
     assert_eq!(on(DeviceLevel::Block { path, size_bytes }), ["block device of 1 GiB"]);
     let path = |path: &str| DeviceLevel::Block { path: path.into(), size_bytes };

@@ -5,8 +5,19 @@ use fsarena_model::contender::{Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::job::{
     By, Command, Compression, Contents, DATA, Job, JobKind, Origin, Source, SourcePlace,
 };
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::work::{Dataset, Phase, ProgramReport, Tool, Workload};
 use std::collections::BTreeMap;
+
+/// A memory device of the kernel by its kind, such as `zram`.
+///
+/// # Panics
+/// Where there is no such kind.
+#[must_use]
+pub fn memory_device(kind: &str, size_bytes: u64) -> DeviceLevel {
+    let kind = MemoryDevice::named(kind).expect("a memory device of the table");
+    DeviceLevel::Memory { kind, size_bytes }
+}
 
 /// A contender on a 1 GiB loop, cold, with whole memory.
 #[must_use]

@@ -9,7 +9,10 @@ use fsarena_verdict::Points;
 use fsarena_verdict::factors::{FactorRow, FactorView, analyze};
 
 const DISK: DeviceLevel = DeviceLevel::Loop { size_bytes: 1 << 30 };
-const MEMORY: DeviceLevel = DeviceLevel::Zram { size_bytes: 1 << 30 };
+
+fn memory() -> DeviceLevel {
+    records::memory_device("zram", 1 << 30)
+}
 
 /// A contender by file system, mount options and device.
 fn on(device: &DeviceLevel, fs: &str, mount: &[&str]) -> Contender {
@@ -41,7 +44,7 @@ fn named<'a>(view: &'a FactorView, name: &str) -> &'a FactorRow {
 /// ext4 in two modes and xfs, each on a disk and in memory.
 fn article() -> RunPlan {
     let mut all = Vec::new();
-    for device in [DISK, MEMORY] {
+    for device in [DISK, memory()] {
         all.push(on(&device, "ext4", &["data=ordered"]));
         all.push(on(&device, "ext4", &["data=writeback"]));
         all.push(on(&device, "xfs", &[]));
@@ -132,9 +135,9 @@ fn where_nothing_differs_no_shares_are_given() {
 fn what_varies_together_is_said_to_be_mixed_up() {
     let contenders = vec![
         on(&DISK, "ext4", &[]),
-        on(&MEMORY, "xfs", &[]),
+        on(&memory(), "xfs", &[]),
         on(&DISK, "ext4", &["noatime"]),
-        on(&MEMORY, "xfs", &["noatime"]),
+        on(&memory(), "xfs", &["noatime"]),
     ];
     let points =
         points(&mut Noise(1), 4, 6, 0.02, |p| if p.contender % 2 == 0 { 0.5 } else { 0.0 });
@@ -240,8 +243,8 @@ fn an_option_that_goes_with_its_file_system_is_part_of_it() {
     let contenders = vec![
         on(&DISK, "ext4", &["data=writeback"]),
         on(&DISK, "xfs", &[]),
-        on(&MEMORY, "ext4", &["data=writeback"]),
-        on(&MEMORY, "xfs", &[]),
+        on(&memory(), "ext4", &["data=writeback"]),
+        on(&memory(), "xfs", &[]),
     ];
     let points = points(&mut Noise(5), 4, 6, 0.02, |_| 0.0);
     let view = view(&plan(contenders), &points).expect("a view");
@@ -253,7 +256,7 @@ fn an_option_that_goes_with_its_file_system_is_part_of_it() {
 #[test]
 fn settings_of_a_device_lie_within_it() {
     let mut contenders = Vec::new();
-    for (device, scheduler) in [(DISK, Some("bfq")), (DISK, Some("none")), (MEMORY, None)] {
+    for (device, scheduler) in [(DISK, Some("bfq")), (DISK, Some("none")), (memory(), None)] {
         for fs in ["ext4", "xfs"] {
             for memory_bytes in [64 << 20, 128 << 20] {
                 let mut contender = on(&device, fs, &[]);
@@ -298,8 +301,8 @@ fn a_missing_combination_leaves_additive_effects() {
         on(&DISK, "ext4", &[]),
         on(&DISK, "xfs", &[]),
         on(&DISK, "btrfs", &[]),
-        on(&MEMORY, "ext4", &[]),
-        on(&MEMORY, "xfs", &[]),
+        on(&memory(), "ext4", &[]),
+        on(&memory(), "xfs", &[]),
     ];
     let truth = [1.0, 1.2, 1.5, 0.0, 0.2];
     let points = points(&mut Noise(12), 5, 6, 0.01, |p| truth[p.contender]);

@@ -200,9 +200,7 @@ fn doctor_findings(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
                 DeviceLevel::Loop { .. } => image_dir,
                 DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => path,
                 DeviceLevel::Ram { .. }
-                | DeviceLevel::Zram { .. }
-                | DeviceLevel::Brd { .. }
-                | DeviceLevel::NullBlk { .. }
+                | DeviceLevel::Memory { .. }
                 | DeviceLevel::Vdisk { .. }
                 | DeviceLevel::Virtual { .. }
                 | DeviceLevel::Several { .. }

@@ -88,8 +88,7 @@ fn targets(list: &str) -> Result<Vec<String>> {
     list.split(',')
         .map(str::trim)
         .map(|target| {
-            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:", "vdisk:", "virtual:"];
-            let named = kinds.iter().any(|kind| target.starts_with(kind));
+            let named = fsarena_plan::device_prefixes().any(|prefix| target.starts_with(&prefix));
             if let Some(members) = fsarena_plan::members(target) {
                 let mut paths = members.into_iter().filter(|member| member.starts_with('/'));
                 paths.try_for_each(|path| there_is(Path::new(path)))?;

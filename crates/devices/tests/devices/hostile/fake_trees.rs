@@ -3,6 +3,7 @@
 use fsarena_devices::inventory::{DeviceKind, Inventory, Roots, SurveyRow, Usage, Verdict, survey};
 use fsarena_devices::queue;
 use fsarena_model::device::{QueueLevel, WriteCache};
+use fsarena_model::memory_device::MemoryDevice;
 use std::fs;
 use std::path::PathBuf;
 
@@ -347,8 +348,8 @@ fn devices_of_several_kinds_are_known_by_their_names() {
         ("fd0", DeviceKind::Floppy),
         ("mtdblock0", DeviceKind::Flash),
         ("nbd0", DeviceKind::Network),
-        ("ram0", DeviceKind::Ram),
-        ("nullb0", DeviceKind::NullBlk),
+        ("ram0", DeviceKind::Memory(MemoryDevice::named("brd").unwrap())),
+        ("nullb0", DeviceKind::Memory(MemoryDevice::named("null-blk").unwrap())),
         ("pmem0", DeviceKind::Disk),
         ("xvda", DeviceKind::Disk),
     ] {

@@ -9,7 +9,9 @@ use fsarena_devices::ssd::{self, Precondition};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::{DeviceLevel, Discard, FsLevel};
 use fsarena_model::device::{Conditioning, DeviceIdentity, SsdPolicy};
+use fsarena_model::memory_device::MemoryDevice;
 use fsarena_model::spec::{TargetSpec, Under};
+use fsarena_testkit::records::memory_device;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -78,12 +80,8 @@ fn identity(target: &TargetSpec) -> DeviceIdentity {
 #[test]
 fn loop_devices_of_the_kernel_live_and_leave_nothing() {
     let Some(fixture) = LoopFixture::enter() else { return };
-    let levels = [
-        DeviceLevel::Zram { size_bytes: SIZE },
-        DeviceLevel::Brd { size_bytes: SIZE },
-        DeviceLevel::NullBlk { size_bytes: SIZE },
-    ];
-    for level in levels {
+    for kind in MemoryDevice::all() {
+        let level = DeviceLevel::Memory { kind, size_bytes: SIZE };
         let Some(ext4) = ready("ext4").filter(|_| has(level.kind())) else { continue };
         let (claimed, made) = match claimed(&fixture, &level) {
             Err(error) if level.kind() == "brd" => {
@@ -134,7 +132,7 @@ fn loop_every_file_system_lives_on_sectors_of_a_page() {
     if !has("zram") {
         return;
     }
-    let level = DeviceLevel::Zram { size_bytes: 320 << 20 };
+    let level = memory_device("zram", 320 << 20);
     let (claimed, _) = match claimed(&fixture, &level) {
         Err(error) => return println!("not run: {error}"),
         Ok(claimed) => claimed,
@@ -169,7 +167,7 @@ fn loop_every_file_system_lives_on_sectors_of_a_page() {
 fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4").filter(|_| has("zram")) else { return };
-    let (claimed, made) = claimed(&fixture, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
+    let (claimed, made) = claimed(&fixture, &memory_device("zram", SIZE)).unwrap();
     let target = claimed.target();
     let [Made::Device(noted)] = &made[..] else { panic!("{made:?}") };
     assert_eq!(*noted, identity(&target), "what was written down is what was made");
@@ -239,7 +237,7 @@ fn loop_zram_victim() {
         vetted: &[],
         hooks: &mut hooks,
     };
-    let claimed = claim(&DeviceLevel::Zram { size_bytes: SIZE }, &mut order).unwrap();
+    let claimed = claim(&memory_device("zram", SIZE), &mut order).unwrap();
     let ext4 = ready("ext4").unwrap();
     format(&claimed.target(), &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap();
     fs::write(dir.join("formatted"), "").unwrap();
@@ -283,7 +281,7 @@ fn loop_a_zram_outlives_a_kill_and_is_found_again_by_the_journal() {
 fn loop_a_zram_that_changed_is_not_formatted() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4").filter(|_| has("zram")) else { return };
-    let (claimed, _) = claimed(&fixture, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
+    let (claimed, _) = claimed(&fixture, &memory_device("zram", SIZE)).unwrap();
     let TargetSpec::Block { device, size_bytes, in_memory, .. } = claimed.target() else {
         panic!()
     };
