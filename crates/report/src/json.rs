@@ -6,6 +6,7 @@ use crate::article::{OwnPhase, OwnRun};
 use fsarena_reference::Article;
 use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Version of the documents. Where 1 had `safety`, 2 has `crash`; where it had `told` in a name,
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 23] = [
+pub const KINDS: [(&str, &str); 28] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-run", "compare [RUN] --json, of one RUN"),
@@ -28,8 +29,13 @@ pub const KINDS: [(&str, &str); 23] = [
     ("doctor", "doctor --json"),
     ("merge", "merge --json"),
     ("datasets", "dataset --json"),
+    ("dataset", "dataset NAME --json, dataset PATH --json"),
     ("device-models", "devices --models --json"),
     ("device-model", "devices --model MODEL --json"),
+    ("references", "reference --json"),
+    ("honesty", "selftest honesty --json, of one contender"),
+    ("honesty-families", "selftest honesty --json, of several contenders"),
+    ("honesty-power", "selftest honesty --power --json"),
     ("report", "report, in the page, a script element a RUN"),
     ("crash", "crash --json"),
     ("crash-hunt", "crash --every-event --json"),
@@ -40,20 +46,8 @@ pub const KINDS: [(&str, &str); 23] = [
 ];
 
 /// The kinds of documents without a published schema: what they show is seldom read by programs.
-const WITHOUT_SCHEMA: [&str; 12] = [
-    "crash-state",
-    "crash-states",
-    "dataset",
-    "devices",
-    "honesty",
-    "honesty-families",
-    "honesty-power",
-    "kernel",
-    "kernel-check",
-    "kernels",
-    "programs",
-    "references",
-];
+const WITHOUT_SCHEMA: [&str; 7] =
+    ["crash-state", "crash-states", "devices", "kernel", "kernel-check", "kernels", "programs"];
 
 /// A document of one value, under `key`: of RUNs (`list --json`), the built-in datasets or one
 /// dataset (`dataset --json`), what rules said on tapes (`selftest honesty --json`), the block
@@ -168,11 +162,22 @@ pub fn reference(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) ->
     })
 }
 
+/// A published study.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ReferenceLine {
+    /// When it was published.
+    year: u16,
+    /// What it is.
+    title: String,
+}
+
 /// Years and titles of the published studies (`reference --json` without a year).
 #[must_use]
 pub fn references(list: &[(u16, &str)]) -> Value {
-    let one = |(year, title): &(u16, &str)| json!({ "year": year, "title": title });
-    let articles: Vec<Value> = list.iter().map(one).collect();
+    let one =
+        |(year, title): &(u16, &str)| ReferenceLine { year: *year, title: (*title).to_owned() };
+    let articles: Vec<ReferenceLine> = list.iter().map(one).collect();
     document("references", "articles", &articles)
 }
 

@@ -96,8 +96,9 @@ pub use io_summary::files_text;
 pub use json::verdict_json;
 pub use ledger::ledger_tables;
 pub use lists::{
-    ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, contents_text,
-    dataset_text, datasets_table, devices_table, experiments_table, merged_table, runs_list,
+    ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, ShownDataset,
+    contents_text, dataset_text, datasets_table, devices_table, experiments_table, merged_table,
+    runs_list,
 };
 pub use medium_errors::MediumErrorHead;
 pub use own_article::{ArticleFile, Language, OwnArticle, own_article};

@@ -9,7 +9,7 @@ use crate::format::{bytes, count, grouped, ns, utc};
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{Style, bold, wrap};
-use fsarena_model::job::Contents;
+use fsarena_model::job::{Compression, Contents};
 use fsarena_model::run::RunState;
 use serde::Serialize;
 
@@ -234,6 +234,41 @@ pub struct ClassLine {
     pub median_bytes: u64,
     /// Size of the largest, bytes.
     pub largest_bytes: u64,
+}
+
+/// What `dataset NAME` or `dataset DIR` shows.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ShownDataset {
+    /// One that is described, built in or in a file.
+    Described {
+        /// Name.
+        name: String,
+        /// One line for people.
+        title: String,
+        /// What else there is to know of it.
+        notes: Vec<String>,
+        /// What it was scaled by.
+        scale: f64,
+        /// What is in it.
+        contents: Contents,
+        /// Its classes, in the order of the description.
+        classes: Vec<ClassLine>,
+        /// The description; null where it was not asked for.
+        toml: Option<String>,
+        /// Of names, sizes and contents; null where it was not asked for.
+        sha256: Option<String>,
+    },
+    /// A directory or an archive of the user's.
+    Own {
+        /// Where it is.
+        path: String,
+        /// How it is packed; null of a directory.
+        archive: Option<Compression>,
+        /// What is in it.
+        contents: Contents,
+    },
 }
 
 /// All datasets as a table, in the order given.
@@ -578,5 +613,34 @@ mod tests {
     fn without_experiments_there_is_nothing_to_cost() {
         let text = experiments_table(&[], 100, Style::default());
         assert!(text.starts_with("Experiments"), "{text}");
+    }
+
+    #[test]
+    fn a_dataset_of_either_kind_is_what_its_schema_says() {
+        let contents = Contents::default();
+        let path = "/data".to_owned();
+        let own = ShownDataset::Own { path, archive: None, contents };
+        let class = ClassLine {
+            name: "text".to_owned(),
+            contents: "words".to_owned(),
+            files: 3,
+            bytes: 30,
+            smallest_bytes: 1,
+            median_bytes: 9,
+            largest_bytes: 20,
+        };
+        let described = ShownDataset::Described {
+            name: "flac-16".to_owned(),
+            title: "Music".to_owned(),
+            notes: vec!["16 albums".to_owned()],
+            scale: 1.0,
+            contents,
+            classes: vec![class],
+            toml: None,
+            sha256: None,
+        };
+        for dataset in [own, described] {
+            crate::schema::assert_valid("dataset", "dataset", serde_json::json!(dataset));
+        }
     }
 }

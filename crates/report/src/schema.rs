@@ -5,9 +5,11 @@
 //! here holds these equal to what is computed. `FSARENA_WRITE_SCHEMAS=1 cargo test -p
 //! fsarena-report` writes them anew.
 
+use crate::json::ReferenceLine;
 use crate::{
     Advice, Answer, ComparedCrashRow, CrashApplicationHead, CrashHead, DatasetLine, DeviceModel,
     DeviceModelLine, MediumErrorHead, MergedLine, Missing, PlanCost, RunLine, SequenceHead,
+    ShownDataset,
 };
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
@@ -19,6 +21,8 @@ use fsarena_study::{
 };
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, History, Sides};
+use fsarena_verdict::honesty::Replayed;
+use fsarena_verdict::honesty::families::{FamiliesReplayed, Power};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
@@ -119,6 +123,25 @@ mod documents {
     pub(super) struct DatasetsDocument {
         /// Those that are built in.
         datasets: Vec<DatasetLine>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct DatasetDocument {
+        /// The dataset, or what a directory or an archive holds.
+        dataset: ShownDataset,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct ReferencesDocument {
+        /// The published studies.
+        articles: Vec<ReferenceLine>,
+    }
+
+    /// What rules said on tapes.
+    #[derive(JsonSchema)]
+    pub(super) struct HonestyDocument<T> {
+        /// One a tape.
+        tapes: Vec<T>,
     }
 
     #[derive(JsonSchema)]
@@ -256,6 +279,11 @@ pub fn schema(kind: &str) -> Option<Value> {
         "doctor" => schema_of::<documents::DoctorDocument>(),
         "merge" => schema_of::<documents::MergeDocument>(),
         "datasets" => schema_of::<documents::DatasetsDocument>(),
+        "dataset" => schema_of::<documents::DatasetDocument>(),
+        "references" => schema_of::<documents::ReferencesDocument>(),
+        "honesty" => schema_of::<documents::HonestyDocument<Replayed>>(),
+        "honesty-families" => schema_of::<documents::HonestyDocument<FamiliesReplayed>>(),
+        "honesty-power" => schema_of::<documents::HonestyDocument<Power>>(),
         "device-models" => schema_of::<documents::DeviceModelsDocument>(),
         "device-model" => schema_of::<documents::DeviceModelDocument>(),
         "report" => schema_of::<ReportDocument>(),
@@ -345,6 +373,15 @@ pub(crate) fn assert_valid(kind: &str, key: &str, body: Value) {
     let errors: Vec<String> =
         validator.iter_errors(&valid).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{kind}: {errors:#?}");
+    if let [one, ..] = body.as_array().map_or(&[][..], Vec::as_slice) {
+        // Nothing is optional in what lists hold but what says so by null.
+        for part in one.as_object().unwrap().keys() {
+            let mut less = valid.clone();
+            less[key][0].as_object_mut().unwrap().remove(part);
+            assert!(!validator.is_valid(&less), "{kind}: {part} may be absent");
+        }
+        return;
+    }
     for part in body.as_object().unwrap().keys() {
         let mut less = valid.clone();
         less[key].as_object_mut().unwrap().remove(part);

@@ -9,8 +9,7 @@ use anyhow::{Context as _, Result};
 use fsarena_corpus::own::{self, Own};
 use fsarena_corpus::{CorpusError, Description, Tree};
 use fsarena_model::job::{Compression, Contents};
-use fsarena_report::{ClassLine, DatasetLine};
-use serde_json::json;
+use fsarena_report::{ClassLine, DatasetLine, ShownDataset};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -130,11 +129,11 @@ fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
         return context::print_json(&fsarena_report::json::document(
             "dataset",
             "dataset",
-            &json!({
-                "path": path.to_string(),
-                "archive": compression,
-                "contents": contents,
-            }),
+            &ShownDataset::Own {
+                path: path.to_string(),
+                archive: compression,
+                contents: *contents,
+            },
         ));
     }
     let figures = fsarena_report::contents_text(contents);
@@ -154,16 +153,16 @@ fn show_described(args: &DatasetArgs, description: &Description) -> Result<()> {
         return context::print_json(&fsarena_report::json::document(
             "dataset",
             "dataset",
-            &json!({
-                "name": description.name(),
-                "title": description.title(),
-                "notes": description.notes(),
-                "scale": description.scale(),
-                "contents": tree.contents(),
-                "classes": classes(&tree),
-                "toml": args.toml.then(|| description.to_toml()),
-                "sha256": digest,
-            }),
+            &ShownDataset::Described {
+                name: description.name().to_owned(),
+                title: description.title().to_owned(),
+                notes: description.notes().to_vec(),
+                scale: description.scale(),
+                contents: tree.contents(),
+                classes: classes(&tree),
+                toml: args.toml.then(|| description.to_toml()),
+                sha256: digest,
+            },
         ));
     }
     if args.toml {

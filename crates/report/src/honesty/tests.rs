@@ -105,3 +105,11 @@ fn a_broken_promise_is_said() {
     assert!(text.contains("MORE than the 65 per 1,000"), "{text}");
     assert!(!honesty_tables(&[replayed(65)], 120, Style::default()).contains("MORE"));
 }
+
+#[test]
+fn documents_are_what_their_schema_says() {
+    let tapes = serde_json::json!([replayed(45)]);
+    crate::schema::assert_valid("honesty", "tapes", tapes);
+    let articles = crate::json::references(&[(2003, "File systems")])["articles"].clone();
+    crate::schema::assert_valid("references", "articles", articles);
+}

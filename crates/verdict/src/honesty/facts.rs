@@ -7,7 +7,7 @@ use fsarena_stats::{SampleError, mean, median, standard_deviation};
 use serde::Serialize;
 
 /// A tape in a few figures.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct TapeFacts {
     /// Where it is from.
     pub source: String,

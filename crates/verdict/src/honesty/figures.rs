@@ -17,7 +17,7 @@ const RESAMPLES: usize = 999;
 const LEAST_CLUSTERS: usize = 5;
 
 /// A share that was counted.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Rate {
     pub count: usize,
     pub of: usize,
@@ -73,7 +73,7 @@ pub fn binomial_bounds(count: usize, of: usize, alpha: f64) -> (f64, f64) {
 }
 
 /// A rule on a tape with one injected effect.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct EffectFigures {
     /// What the values of B were multiplied by: the true B ÷ A.
     pub factor: f64,
@@ -120,7 +120,7 @@ impl EffectFigures {
 }
 
 /// A rule on a tape.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct RuleFigures {
     /// Its name in documents.
     pub key: String,

@@ -44,7 +44,7 @@ pub struct Config {
 }
 
 /// What all rules said on one tape.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Replayed {
     /// What the tape is like.
     pub tape: TapeFacts,

@@ -27,7 +27,7 @@ pub struct Tape {
 }
 
 /// Trials of a RUN that are not on a tape, counted; whole blocks where it has several contenders.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, crate::JsonSchema)]
 pub struct LeftOut {
     /// Interrupted, failed, or without a value.
     pub incomplete: usize,

@@ -86,3 +86,8 @@ fn a_broken_promise_is_said() {
     assert!(text.contains("MORE false families than 5 % allows"), "{text}");
     assert!(!family_tables(&[replayed(60)], 100, Style::default()).contains("MORE"));
 }
+
+#[test]
+fn a_document_is_what_its_schema_says() {
+    crate::schema::assert_valid("honesty-families", "tapes", serde_json::json!([replayed(45)]));
+}

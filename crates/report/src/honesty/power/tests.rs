@@ -143,3 +143,8 @@ fn enough_power_and_no_covariates_are_said() {
     assert!(text.contains("none that differ"), "{text}");
     assert!(!text.contains("as many as fit"), "{text}");
 }
+
+#[test]
+fn a_document_is_what_its_schema_says() {
+    crate::schema::assert_valid("honesty-power", "tapes", serde_json::json!([power()]));
+}

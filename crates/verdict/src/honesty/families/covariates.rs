@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A figure of a trial that may go along with what a phase took.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covariate {
     /// Share of the machine's processor time that the hypervisor gave to others.
@@ -115,7 +115,7 @@ const BUSY: [&str; 5] =
 const REST: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", "cpu.steal_ns"];
 
 /// What covariates explain of a phase.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseCovariates {
     #[serde(flatten)]
     pub phase: TapePhase,
@@ -127,7 +127,7 @@ pub struct PhaseCovariates {
 }
 
 /// A covariate of a phase.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Explained {
     pub covariate: Covariate,
     /// [`Covariate::is_from_outside`].
@@ -137,7 +137,7 @@ pub struct Explained {
 }
 
 /// What is left after an adjustment.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Adjusted {
     /// Share of the variance that is gone; negative where the adjustment does harm.
     pub explained: f64,

@@ -12,7 +12,7 @@ const NEAR: usize = 2;
 const FAR: usize = 8;
 
 /// The noise of a phase. Everything is of logarithms without the mean of each contender.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseNoise {
     #[serde(flatten)]
     pub phase: TapePhase,

@@ -32,7 +32,7 @@ pub struct PowerConfig {
 }
 
 /// What a quick RUN finds on a tape.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Power {
     pub tape: FamilyTapeFacts,
     pub replays: u32,
@@ -65,7 +65,7 @@ pub struct Power {
 }
 
 /// A phase of a quick RUN.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhasePower {
     #[serde(flatten)]
     pub phase: TapePhase,

@@ -29,7 +29,7 @@ pub struct FamilyConfig {
 }
 
 /// What all rules said on a tape of several contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct FamiliesReplayed {
     pub tape: FamilyTapeFacts,
     pub replays: u32,
@@ -42,7 +42,7 @@ pub struct FamiliesReplayed {
 }
 
 /// A tape in a few figures.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct FamilyTapeFacts {
     pub source: String,
     pub contenders: Vec<String>,
@@ -85,7 +85,7 @@ impl FamilyTapeFacts {
 }
 
 /// A scenario with one row a rule.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct ScenarioFigures {
     #[serde(flatten)]
     pub scenario: Scenario,

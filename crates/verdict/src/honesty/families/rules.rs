@@ -11,7 +11,7 @@ const BUDGET_ENDS: [u32; 6] = [5, 6, 8, 10, 14, 20];
 const FIXED: [u32; 4] = [4, 6, 8, 10];
 
 /// The rule of `quick`: one look after as many blocks as fit into its time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct Quick {
     /// Fewest blocks.
     pub least: u32,
@@ -31,7 +31,7 @@ impl Quick {
 }
 
 /// A way to plan and to end a RUN.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 pub struct FamilyRule {
     /// Its name in documents.
     pub key: String,

@@ -5,7 +5,7 @@ use fsarena_model::verdict::Pairs;
 use serde::Serialize;
 
 /// Which pairs a played RUN asks about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AskedPairs {
     /// Every pair.
@@ -27,7 +27,7 @@ impl AskedPairs {
 ///
 /// A value is a contender's level, what all contenders of the block have in common (the machine's
 /// drift), and the rest, which is the contender's own noise.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Truth {
     /// In each block the rests are dealt out to the contenders at random: nothing but chance can
@@ -51,7 +51,7 @@ pub enum Truth {
 pub const SESSION_BLOCKS: usize = 64;
 
 /// The contender whose noise is not as it was recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Odd {
     /// None: all noise is as it was recorded.
@@ -69,7 +69,7 @@ pub(super) const BASELINE: usize = 0;
 const OTHER: usize = 1;
 
 /// A RUN to be played: all contenders are truly equal, but for the injected factor.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct Scenario {
     /// Contenders, drawn at random from those of the tape.
     pub contenders: usize,

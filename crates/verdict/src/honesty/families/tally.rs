@@ -8,7 +8,7 @@ use fsarena_model::verdict::{DecidedPair, Verdict};
 use serde::Serialize;
 
 /// A rule in a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct FamilyFigures {
     /// [`FamilyRule::key`].
     pub rule: String,
@@ -37,7 +37,7 @@ pub struct FamilyFigures {
 }
 
 /// A phase of it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, crate::JsonSchema)]
 pub struct PhaseFigures {
     pub false_families: Rate,
     /// As [`FamilyFigures::found`].

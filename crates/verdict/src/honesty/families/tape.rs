@@ -36,7 +36,7 @@ pub struct FamilyTape {
 }
 
 /// A timed phase on a tape.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, crate::JsonSchema)]
 pub struct TapePhase {
     pub workload: String,
     pub phase: String,
