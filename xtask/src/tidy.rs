@@ -21,6 +21,7 @@ mod unbounded;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use tree::{Finding, Tree};
 
@@ -96,8 +97,12 @@ pub fn root() -> PathBuf {
 /// The findings of every rule as text, and how many of them are faults.
 fn report(tree: &Tree) -> (String, usize) {
     let (mut text, mut faults) = (String::new(), 0);
-    for rule in RULES {
-        let mut findings = (rule.check)(tree);
+    let found: Vec<Vec<Finding>> = thread::scope(|scope| {
+        let checks: Vec<_> = RULES.iter().map(|rule| scope.spawn(|| (rule.check)(tree))).collect();
+        let joined = checks.into_iter().map(|check| check.join().expect("a rule does not panic"));
+        joined.collect()
+    });
+    for (rule, mut findings) in RULES.iter().zip(found) {
         findings.sort();
         for finding in findings {
             faults += 1;
