@@ -2,7 +2,9 @@
 //! `compare`, `history`, `merge`, `delete`, `export`, `import`, `reference`.
 
 use crate::complete;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use fsarena_report::Language;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -292,29 +294,19 @@ pub struct ArticleArgs {
     #[arg(long, short, value_name = "DIR")]
     pub output: PathBuf,
     /// Language of headings, captions and sentences.
-    #[arg(long, value_enum, default_value_t = ArticleLanguage::En)]
-    pub lang: ArticleLanguage,
+    #[arg(long, value_name = "TAG", value_parser = language_parser(), default_value = "en")]
+    pub lang: Language,
     /// Keep serial numbers and the names of host, user and home directory.
     #[arg(long)]
     pub identify: bool,
 }
 
-/// Language of an article.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArticleLanguage {
-    /// English.
-    En,
-    /// Russian, with a decimal comma.
-    Ru,
-}
-
-impl From<ArticleLanguage> for fsarena_report::Language {
-    fn from(language: ArticleLanguage) -> Self {
-        match language {
-            ArticleLanguage::En => Self::English,
-            ArticleLanguage::Ru => Self::Russian,
-        }
-    }
+/// The languages of articles, by their tags.
+fn language_parser() -> impl TypedValueParser<Value = Language> {
+    let value = |language: Language| PossibleValue::new(language.tag()).help(language.name());
+    let values: Vec<PossibleValue> = Language::all().map(value).collect();
+    PossibleValuesParser::new(values)
+        .try_map(|tag| Language::named(&tag).ok_or("there is no such language"))
 }
 
 #[derive(Args, Debug)]

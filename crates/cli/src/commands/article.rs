@@ -28,7 +28,7 @@ pub fn run(args: &ArticleArgs, db: Option<&Path>) -> Result<()> {
             "RUN {id} has only crash runs, and an article is about trials: use fsarena report {id}"
         );
     }
-    let article = own_article(&run, args.lang.into());
+    let article = own_article(&run, args.lang);
     output_file::create_dir("-o", &args.output)?;
     let mut formats = vec![AssetFormat::Svg];
     match find(CONVERTER) {

@@ -11,6 +11,10 @@ use fsarena_model::run::Clock;
 use fsarena_model::verdict::Rule;
 use fsarena_testkit::records;
 
+fn language(tag: &str) -> Language {
+    Language::named(tag).unwrap()
+}
+
 /// All that an article says but its charts, a line each.
 fn lines(article: &OwnArticle) -> Vec<String> {
     fn of_block(block: &Block, out: &mut Vec<String>) {
@@ -82,7 +86,7 @@ fn an_article_says_what_the_answer_says_to_mind() {
     let run = sample.run();
     let cautions = answer(&run, None).cautions;
     assert!(cautions.len() > 1, "{cautions:?}");
-    let said = lines(&own_article(&run, Language::English)).join("\n");
+    let said = lines(&own_article(&run, language("en"))).join("\n");
     for caution in cautions {
         // A sentence begins with a capital.
         assert!(said.contains(&caution.text[1..]), "{}: {said}", caution.text);
@@ -94,7 +98,7 @@ fn an_article_says_what_the_answer_says_to_mind() {
 #[test]
 fn an_article_states_its_conditions() {
     let sample = disturbed();
-    let said = lines(&own_article(&sample.run(), Language::English));
+    let said = lines(&own_article(&sample.run(), language("en")));
     let has = |line: &str| assert!(said.iter().any(|own| own == line), "{line}: {said:#?}");
     has("maker of ext4: mkfs.ext4 1.2.3");
     has("fsarena: 0.1.0");
@@ -107,13 +111,13 @@ fn an_article_states_its_conditions() {
 #[test]
 fn every_pair_that_was_asked_is_said() {
     let sample = disturbed();
-    let said = lines(&own_article(&sample.run(), Language::English));
+    let said = lines(&own_article(&sample.run(), language("en")));
     let create =
         said.iter().find(|line| line.contains("the least median is that of ext4")).unwrap();
     assert!(create.contains("; btrfs takes 1.2"), "{create}");
     let rest = create.split_once(" The other pairs: ").unwrap().1;
     assert!(rest.starts_with("btrfs against xfs: takes 1.089 times as long [1.0"), "{rest}");
-    let said = lines(&own_article(&sample.run(), Language::Russian));
+    let said = lines(&own_article(&sample.run(), language("ru")));
     let rest = said.iter().find_map(|line| line.split_once(" Остальные пары: ")).unwrap().1;
     assert!(rest.starts_with("у btrfs в 1,089 раза дольше [1,0"), "{rest}");
     assert!(rest.contains(", чем у xfs"), "{rest}");
@@ -132,12 +136,12 @@ fn pairs_that_are_open_are_said_in_few_words() {
         clocks.for_each(|clocks| clocks.durable_ns = clocks.durable_ns.map(|ns| ns + uneven));
     }
     let sample = sample.again();
-    let said = lines(&own_article(&sample.run(), Language::English)).join("\n");
+    let said = lines(&own_article(&sample.run(), language("en"))).join("\n");
     assert!(
         said.contains(" is undecided (") && said.contains("No other pair is decided."),
         "{said}"
     );
-    let said = lines(&own_article(&sample.run(), Language::Russian)).join("\n");
+    let said = lines(&own_article(&sample.run(), language("ru"))).join("\n");
     assert!(said.contains("Остальные пары не решены."), "{said}");
 }
 
@@ -153,7 +157,7 @@ fn the_author_s_table_is_there_with_what_is_missing() {
         phase: "create".to_owned(),
     }];
     let repeats = Repeats { article: &article, phases: &phases, notes: &[] };
-    let said = lines(&own_article(&sample.repeating(Some(repeats)), Language::English));
+    let said = lines(&own_article(&sample.repeating(Some(repeats)), language("en")));
     let at = said.iter().position(|line| line == "The author's table, from this RUN").unwrap();
     assert!(said[at + 1].starts_with("As in 2003: RUN 0123456789abcdef, rates / CPU load"));
     let has = |line: &str| assert!(said[at..].iter().any(|own| own == line), "{line}: {said:#?}");
@@ -188,7 +192,7 @@ fn then_and_now(test: &str, times: f64, clock: Clock, scale: f64) -> Vec<String>
         phase: "create".to_owned(),
     }];
     let repeats = Repeats { article: &article, phases: &phases, notes: &[] };
-    let said = lines(&own_article(&sample.repeating(Some(repeats)), Language::English));
+    let said = lines(&own_article(&sample.repeating(Some(repeats)), language("en")));
     let at = said.iter().position(|line| line == "Then and now").unwrap();
     let to = said.iter().position(|line| line.starts_with("Its conclusions")).unwrap();
     said[at + 1..to].to_vec()
@@ -274,7 +278,7 @@ fn of_year(name: &str, scale: f64) -> OwnArticle {
         sample.again().without(3, 0, "mkfs.jfs is not installed; install the package jfsutils");
     let article = fsarena_reference::of_experiment(name).unwrap();
     let repeats = Repeats { article: &article, phases: &phases, notes: &notes };
-    own_article(&sample.repeating(Some(repeats)), Language::Russian)
+    own_article(&sample.repeating(Some(repeats)), language("ru"))
 }
 
 /// Names as they are everywhere: file systems, programs, systems, makers, options.

@@ -16,6 +16,10 @@ impl Phrases for English {
         "en"
     }
 
+    fn name(&self) -> &'static str {
+        "English"
+    }
+
     fn figure(&self, text: &str) -> String {
         text.to_owned()
     }

@@ -83,6 +83,8 @@ pub(super) enum Now {
 pub(super) trait Phrases: std::fmt::Debug + Sync {
     /// Its tag, as pages name it.
     fn tag(&self) -> &'static str;
+    /// Its English name, and what else there is to know.
+    fn name(&self) -> &'static str;
     /// A figure with or without its unit.
     fn figure(&self, text: &str) -> String;
     /// A text that the program writes elsewhere too: a caution, a reason, a heading, a word of a

@@ -35,6 +35,10 @@ impl Phrases for Russian {
         "ru"
     }
 
+    fn name(&self) -> &'static str {
+        "Russian, with a decimal comma"
+    }
+
     fn figure(&self, text: &str) -> String {
         figure(text)
     }
