@@ -9,6 +9,7 @@ use clap_complete::engine::{
     ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
 };
 use clap_complete::env::{CompleteEnv, Shells};
+use fsarena_crash::workload::Kind;
 use fsarena_plan::builtin;
 use fsarena_store::Store;
 use std::ffi::{OsStr, OsString};
@@ -76,6 +77,18 @@ pub fn applications() -> ArgValueCompleter {
         let is_file = |path: &std::path::Path| path.extension().is_some_and(|end| end == "toml");
         all.extend(PathCompleter::any().filter(is_file).complete(current));
         all
+    })
+}
+
+/// Workloads for power cuts, each with what it does, and those of experiments.
+pub fn crash_workloads() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| {
+        let title = |name: &str| Some(Kind::from_name(name)?.title().into());
+        let own = listed(current, Kind::all().map(Kind::name)).into_iter().map(|one| {
+            let name = one.get_value().to_string_lossy().into_owned();
+            one.help(name.rsplit(',').next().and_then(title))
+        });
+        own.chain(listed(current, builtin::workload_names())).collect()
     })
 }
 

@@ -42,8 +42,6 @@ pub struct Plan {
     pub ends_on_time: bool,
 }
 
-#[cfg(test)]
-const SECOND_NS: u64 = 1_000_000_000;
 const PREFILL_FILE_BYTES: u64 = 1 << 20;
 
 /// The plan of a kind.
@@ -93,6 +91,7 @@ pub(crate) fn history_of(
 mod tests {
     use super::*;
 
+    const SECOND_NS: u64 = 1_000_000_000;
     const EXTENT: Extent = Extent { duration_ns: 60 * SECOND_NS, prefill_bytes: 3 << 20 };
 
     fn kind(name: &str) -> Kind {

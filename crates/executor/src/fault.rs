@@ -7,9 +7,9 @@
 //! its record; where that fails, `spool` before it is kept in a file and `spooled` after; `take-in`
 //! before a later start stores it from there, and `taken-in` before that removes the file.
 //!
-//! `FSARENA_TEST_FAST=1` shortens waits, and believes that a phase was warm when other tests
-//! dropped its caches, and one whose worker was stopped; every record of such a trial says so in a
-//! notice.
+//! `FSARENA_TEST_FAST=1` shortens waits, touches no memory before a phase, and believes that a
+//! phase was warm when other tests dropped its caches, and one whose worker was stopped; every
+//! record of such a trial says so in a notice.
 
 use fsarena_model::record::{CacheRecord, CacheState, Notice};
 use fsarena_model::spec::Drain;

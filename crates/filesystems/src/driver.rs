@@ -267,14 +267,15 @@ pub trait FileSystem: Send + Sync {
     ) -> Vec<String> {
         let level = self.level_on(level, devices.len());
         let device_bytes = sizes_bytes.first().copied().unwrap_or(0);
-        let [_, _, ..] = devices else {
-            let only = devices.first().copied().unwrap_or(Path::new(""));
-            return self.mkfs_argv(&level, discard, only, device_bytes);
+        let [_, further @ ..] = devices else {
+            return self.mkfs_argv(&level, discard, Path::new(""), device_bytes);
         };
-        let values = self.mkfs_values(&level, Some(device_bytes));
-        let mut argv =
-            values.map_or_else(|_| Vec::new(), |v| v.argv(self.mkfs().command, discard, devices));
-        argv.extend(devices.iter().skip(1).map(|device| device.display().to_string()));
+        if further.is_empty() {
+            return self.mkfs_argv(&level, discard, devices[0], device_bytes);
+        }
+        let Ok(values) = self.mkfs_values(&level, Some(device_bytes)) else { return Vec::new() };
+        let mut argv = values.argv(self.mkfs().command, discard, devices);
+        argv.extend(further.iter().map(|device| device.display().to_string()));
         argv
     }
 

@@ -234,7 +234,7 @@ fn yes() -> bool {
 /// Where a file system lies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
-#[serde(expecting = "a kind of device that is known, with its fields")]
+#[serde(expecting = "expected a device of a known kind, with its fields and no others")]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
     Loop {
@@ -355,7 +355,13 @@ impl DeviceLevel {
     pub fn is_memory(&self) -> bool {
         match self {
             Self::Several { members } => members.iter().all(Self::is_memory),
-            one => matches!(one, Self::Ram { .. } | Self::Memory { .. }),
+            Self::Ram { .. } | Self::Memory { .. } => true,
+            Self::Loop { .. }
+            | Self::Vdisk { .. }
+            | Self::Virtual { .. }
+            | Self::Block { .. }
+            | Self::Directory { .. }
+            | Self::Elsewhere { .. } => false,
         }
     }
 

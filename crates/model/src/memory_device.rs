@@ -2,6 +2,7 @@
 //! one row. How a device is made is `fsarena-devices`' business.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What is known of a memory device.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub static MEMORY_DEVICES: &[MemoryDeviceRow] = &[
 ];
 
 /// A memory device of the kernel, by its name in [`MEMORY_DEVICES`].
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub struct MemoryDevice(&'static MemoryDeviceRow);
 
@@ -68,6 +69,13 @@ impl MemoryDevice {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|device| device.row().name == name)
+    }
+
+    /// Whether a disk of this kernel name is one of them: null_blk's have names of their user's
+    /// behind theirs.
+    #[must_use]
+    pub fn is_disk(disk: &str) -> bool {
+        Self::all().any(|device| disk.starts_with(device.row().disk))
     }
 
     /// That of a disk by its kernel name, such as `zram3`.
@@ -84,6 +92,12 @@ impl MemoryDevice {
     #[must_use]
     pub const fn row(self) -> &'static MemoryDeviceRow {
         self.0
+    }
+}
+
+impl fmt::Debug for MemoryDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row().name)
     }
 }
 
@@ -124,7 +138,29 @@ impl crate::JsonSchema for MemoryDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contender::DeviceLevel;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn levels_are_written_as_ever_and_nothing_else_is_read() {
+        let read = |text: &str| serde_json::from_str::<DeviceLevel>(text);
+        for kind in ["zram", "brd", "null-blk"] {
+            let text = format!("{{\"kind\":{kind:?},\"size_bytes\":1024}}");
+            let level = read(&text).unwrap();
+            assert_eq!((level.kind(), level.size_bytes()), (kind, Some(1024)));
+            assert_eq!(serde_json::to_string(&level).unwrap(), text);
+        }
+        for text in [
+            "{\"kind\":\"zram\",\"size_bytes\":1,\"x\":2}",
+            "{\"kind\":\"zram\"}",
+            "{\"kind\":\"loop\"}",
+            "{\"kind\":\"tape\",\"size_bytes\":1}",
+            "{\"size_bytes\":1}",
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with("expected a device of a known kind"), "{text}: {error}");
+        }
+    }
 
     #[test]
     fn names_are_of_one_device_each_and_disks_are_known_by_theirs() {
@@ -143,6 +179,7 @@ mod tests {
             assert_eq!(MemoryDevice::named(device.row().name), Some(device));
             assert_eq!(of_disk(&format!("{}12", device.row().disk)), Some(device.row().name));
         }
+        assert!(MemoryDevice::is_disk("nullb_test") && !MemoryDevice::is_disk("sda"));
         assert_eq!((of_disk("sda"), of_disk("ram"), of_disk("ramdisk")), (None, None, None));
     }
 }

@@ -200,7 +200,7 @@ pub enum Under {
         /// Whether the loop reads and writes the image without the host's page cache.
         direct_io: bool,
     },
-    /// A memory device of the kernel that we made (zram, brd, null_blk).
+    /// A memory device of the kernel that we made (one of `MEMORY_DEVICES`).
     Made {
         /// What it was when it was made.
         identity: DeviceIdentity,

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Version of the documents. Where 1 had `safety`, 2 has `crash`; where it had `told` in a name,
-/// `reported`; and where it had the `rung` of a mount, its `step`.
+/// `reported`; where it had the `rung` of a mount, its `step`; and where `devices` had the kind
+/// `ram`, `brd`.
 pub const SCHEMA: u32 = 2;
 
 /// The kinds of documents that have a published schema, and what writes them.

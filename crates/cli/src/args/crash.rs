@@ -21,7 +21,7 @@ pub struct CrashArgs {
     /// Workloads: unsynced, synced, file-synced, mail-spool, journal, truncated; or those of an
     /// experiment, such as small-files, of which the phases that change files are done evenly over
     /// the time [default: unsynced,synced, or all of --experiment].
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", add = crate::complete::crash_workloads())]
     pub workload: Option<String>,
     /// Built-in experiment or TOML file that has the workloads.
     #[arg(long, value_name = "NAME", add = crate::complete::experiments())]

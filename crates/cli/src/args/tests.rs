@@ -146,3 +146,17 @@ pub(crate) fn run_args(words: &[&str]) -> RunArgs {
         other => panic!("not a run: {other:?}"),
     }
 }
+
+#[test]
+fn every_crash_workload_is_named_where_people_look() {
+    let mut command = Cli::command();
+    let help = command.find_subcommand_mut("crash").unwrap().render_long_help().to_string();
+    let places = [
+        help.as_str(),
+        include_str!("../../../plan/FORMAT.md"),
+        include_str!("../../../../docs/crash-safety.md"),
+    ];
+    for kind in fsarena_crash::workload::Kind::all() {
+        assert!(places.iter().all(|text| text.contains(kind.name())), "{}", kind.name());
+    }
+}

@@ -101,7 +101,7 @@ enum FileChoice {
 #[serde(deny_unknown_fields)]
 struct StreamOp {
     op: OpKind,
-    /// Of contents, or of the file that is cut. Of a delete nothing.
+    /// Of contents, or of the file that is cut; a delete has none.
     #[serde(default)]
     bytes: Size,
     /// Of an overwrite, in pieces of `bytes`.
@@ -126,7 +126,7 @@ enum OpKind {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 enum Size {
     Bytes(u64),
     /// `least` to `most` units, drawn.
@@ -202,13 +202,38 @@ impl SyncChoice {
 struct Event {
     number: u64,
     file: u32,
-    /// Version that the file has in its directory before the stream begins; 0: none.
+    /// Version of the prepared file; 0: the file is not prepared.
     version: u32,
     /// Bytes and units of what the first op wrote.
     made: (u64, u64),
 }
 
 impl Description {
+    /// What is wrong with it beyond its form.
+    #[cfg(test)]
+    pub(super) fn mistakes(&self) -> Vec<String> {
+        let mut mistakes = Vec::new();
+        for (at, op) in self.streams.iter().flat_map(|stream| stream.ops.iter().enumerate()) {
+            let mut wrong = |is_wrong, what: &str| {
+                if is_wrong {
+                    mistakes.push(format!("{:?}: {what}", op.op));
+                }
+            };
+            let is_cut = op.bytes == Size::Named(NamedSize::BelowMade);
+            wrong(is_cut && at == 0, "below-made, and nothing was made before");
+            wrong(is_cut != (op.op == OpKind::Truncate), "below-made is for a truncate");
+            let has_place = op.at != Position::default();
+            wrong(has_place != (op.op == OpKind::Overwrite), "at is for an overwrite");
+            let is_empty = op.bytes == Size::default();
+            wrong(is_empty != (op.op == OpKind::Delete), "bytes are for all but a delete");
+            wrong(op.sync == SyncChoice::InTurn(Vec::new()), "no sync to choose from");
+            if let Size::Range { least, most, unit } = op.bytes {
+                wrong(least > most || unit == 0, "a range of nothing");
+            }
+        }
+        mistakes
+    }
+
     /// The actions: what is prepared, then those of each stream.
     pub(super) fn actions(&self, extent: Extent, rng: &mut SeededRng, actions: &mut Vec<Planned>) {
         for preparation in &self.prepare {

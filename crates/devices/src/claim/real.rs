@@ -88,10 +88,9 @@ fn backing_file(identity: &DeviceIdentity) -> Option<PathBuf> {
 
 /// A memory device that the user has made, or a loop device over a file in memory.
 fn in_memory(identity: &DeviceIdentity, backing_file: Option<&Path>) -> bool {
-    let is_memory = |name: &str| MemoryDevice::of_disk(name).is_some();
-    let Some(file) = backing_file else { return is_memory(&identity.name) };
+    let Some(file) = backing_file else { return MemoryDevice::is_disk(&identity.name) };
     if block_number(file).is_some() {
-        return file.file_name().is_some_and(|name| is_memory(&name.to_string_lossy()));
+        return file.file_name().is_some_and(|name| MemoryDevice::is_disk(&name.to_string_lossy()));
     }
     let entry = mountinfo::find_for_path(file).ok().flatten();
     entry.is_some_and(|entry| matches!(entry.fstype.as_str(), "tmpfs" | "ramfs"))

@@ -4,6 +4,7 @@ use super::descriptor::{ActsOn, Factor, FactorInfo, Illegal, Setting, Target};
 use super::level::{LevelError, UNCHANGED, bytes, known_bytes, size_words, word};
 use crate::contender::{DeviceLevel, Discard, Levels};
 use crate::device::{SsdPolicy, WriteCache};
+use crate::memory_device::MemoryDevice;
 use crate::units::{Bytes, size_text};
 
 /// Largest read-ahead: far above what any device has.
@@ -104,8 +105,14 @@ impl Factor for Scheduler {
         no_queue.then(|| {
             Illegal::Forbidden(format!(
                 "{} has no queue that {scheduler} could sort; use scheduler = \"none\", or \
-                 null_blk",
-                device.written()
+                 {}",
+                device.written(),
+                MemoryDevice::all()
+                    .map(MemoryDevice::row)
+                    .filter(|row| row.has_queue)
+                    .map(|row| row.written)
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ))
         })
     }
