@@ -36,7 +36,7 @@ pub(crate) fn campaign_tables(run: &Run<'_>, cases_most: Option<usize>) -> Optio
     is_shown.then(|| campaign.tables(cases_most.unwrap_or(CASES_MOST)))
 }
 
-/// The tables of the crash runs of a RUN as text; `None`: see [`campaign_tables`].
+/// The tables of the crash runs of a RUN as text; `None`: see `campaign_tables`.
 #[must_use]
 pub fn campaign_text(
     run: &Run<'_>,

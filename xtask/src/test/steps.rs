@@ -399,6 +399,10 @@ fn build_deny(session: &Session) -> Deny {
 
 /// The benchmark, once and small, so that it does not rot; its figures mean nothing here.
 pub fn benchmark(context: &mut StepContext) -> Outcome {
+    if !context.session.full {
+        let why = "only `cargo xtask test --all` runs it";
+        return Outcome::not_run(vec![NotRun::new("benchmark", why)]);
+    }
     let args = ["xtask", "overhead", "--smoke"];
     let Ended { end, text } = context.session.run("benchmark", cargo().args(args));
     match end {

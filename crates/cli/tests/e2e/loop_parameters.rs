@@ -1,6 +1,6 @@
 //! Parameters of a workload at several levels, on real file systems.
 
-use crate::support::{TestEnv, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left, takes_all};
 use fsarena_model::record::Outcome;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -10,6 +10,9 @@ use std::fs;
 /// `show` and on the page, and a RUN that is repeated from its own file has the same levels.
 #[test]
 fn block_sizes_have_curves_of_every_file_system() {
+    if !takes_all() {
+        return;
+    }
     let Some(env) = TestEnv::privileged(&["ext4", "ext2"]) else { return };
     let report = env.path("report.html");
     let page = report.display().to_string();

@@ -2,7 +2,7 @@
 //! articles, and the RUN next to what was printed.
 
 use crate::support::real::{by_programs, is_cold};
-use crate::support::{TestEnv, assert_nothing_left, phase, record_of, tool};
+use crate::support::{TestEnv, assert_nothing_left, phase, record_of, takes_all, tool};
 use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_store::Store;
 use std::path::Path;
@@ -80,6 +80,9 @@ fn file_operations_of_2005() {
 
 #[test]
 fn all_against_all_of_2008() {
+    if !takes_all() {
+        return;
+    }
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if ["bzip2", "gzip", "flac", "oggenc"].iter().any(|name| tool(name).is_none()) {
         return;

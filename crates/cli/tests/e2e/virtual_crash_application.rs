@@ -1,6 +1,7 @@
 //! Applications in guests, judged by their own checks: what keeps its promise, what does not, and
 //! what cannot be judged.
 
+use crate::support::takes_all;
 use crate::virtual_trials::Guests;
 use serde_json::Value;
 
@@ -108,6 +109,9 @@ fn virtual_crash_application_of_ones_own_is_judged_by_its_check() {
 /// The same seeds give the same answer, and a disk that lies loses what was synced.
 #[test]
 fn virtual_crash_application_is_the_same_every_time() {
+    if !takes_all() {
+        return;
+    }
     let Some(guests) = Guests::new() else { return };
     let args = ["--application", "maildir", "--fs", "ext4,btrfs", "--runs", "1", "--points", "8"];
     let args = [&args[..], &["--seconds", "20", "--state", "subset,lying=3"]].concat();

@@ -1,6 +1,7 @@
 //! Short sequences in guests: what fsync reported is there on an honest disk, and what a file
 //! system without barriers loses is found; litmus programs tell file systems apart.
 
+use crate::support::takes_all;
 use crate::virtual_trials::Guests;
 use serde_json::Value;
 
@@ -50,6 +51,9 @@ fn virtual_crash_sequences_find_a_planted_fault() {
 /// The heuristics of ext4 can be switched off, and a rename over a file shows it.
 #[test]
 fn virtual_crash_sequences_of_litmus_tell_file_systems_apart() {
+    if !takes_all() {
+        return;
+    }
     let Some(guests) = Guests::new() else { return };
     let programs = "replace-via-rename,replace-after-fsync";
     let args = ["--litmus", programs, "--programs", "1", "--states", "24"];
