@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// As they were before the kinds were files: a RUN that is resumed goes on with the same plans.
+    /// As they were before the kinds were files: `run --resume` computes the same plans anew.
     #[test]
     fn plans_stay_as_they_are() {
         let extent = Extent { duration_ns: 90 * SECOND_NS, prefill_bytes: 3 << 20 };

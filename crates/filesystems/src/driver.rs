@@ -267,12 +267,11 @@ pub trait FileSystem: Send + Sync {
     ) -> Vec<String> {
         let level = self.level_on(level, devices.len());
         let device_bytes = sizes_bytes.first().copied().unwrap_or(0);
-        let [_, further @ ..] = devices else {
-            return self.mkfs_argv(&level, discard, Path::new(""), device_bytes);
+        let further = match devices {
+            [] => return self.mkfs_argv(&level, discard, Path::new(""), device_bytes),
+            [only] => return self.mkfs_argv(&level, discard, only, device_bytes),
+            [_, further @ ..] => further,
         };
-        if further.is_empty() {
-            return self.mkfs_argv(&level, discard, devices[0], device_bytes);
-        }
         let Ok(values) = self.mkfs_values(&level, Some(device_bytes)) else { return Vec::new() };
         let mut argv = values.argv(self.mkfs().command, discard, devices);
         argv.extend(further.iter().map(|device| device.display().to_string()));

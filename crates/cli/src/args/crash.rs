@@ -99,8 +99,8 @@ kernel of this machine, as root. Exit code 7: what fsync promises was
 broken on a disk that is honest. States that break a promise are kept below the user's data
 directory: see fsarena crash states.
 
-fsarena stores the RUN: `fsarena run --resume` goes on with one that was interrupted, and show, report,
-export and bundle take it like any other.
+fsarena stores the RUN: `fsarena run --resume` goes on with one that was interrupted, and show,
+report, export and bundle take it like any other.
 
 An application works in the mounted file system and prints a line for each unit of work that it
 regards as durable; its own check then says of each crash state whether its data are whole, and how

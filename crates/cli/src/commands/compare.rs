@@ -113,7 +113,7 @@ fn crash_runs(args: &CompareArgs, store: &Store) -> Result<bool> {
     for name in &args.runs {
         // A part of a watch is none.
         let Ok(run) = store.find(name) else { return Ok(false) };
-        // The header of a RUN with trials is long, and is read by whoever compares them.
+        // A RUN with trials has a long header, which the comparison of trials reads itself.
         let has_trials = store.run(run)?.trials_planned > 0;
         all.push((run, !has_trials && store.header(run)?.plan.is_crash_alone()));
     }

@@ -26,31 +26,20 @@ const DOCTOR_WINDOW_FAST: Duration = Duration::from_millis(50);
 /// The header of a RUN that was checked, with what doctor finds, which is printed; and the hosts of
 /// its ranks.
 pub(super) fn of_run(checked: CheckedRun, args: &RunArgs) -> Result<(RunHeader, RankHosts)> {
-    let CheckedRun {
-        experiment,
-        overrides,
-        plan,
-        image_dir,
-        age_image_dir,
-        user,
-        devices,
-        kernels,
-        programs,
-        hosts,
-    } = checked;
+    let CheckedRun { experiment, overrides, plan, hosts, .. } = checked;
     // Devices of contenders that were dropped are not touched.
-    let identity_of = |path: &Path| devices.iter().find(|(known, _)| known == path);
+    let identity_of = |path: &Path| checked.devices.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
     let devices = devices.map(|(_, identity)| identity.clone()).collect();
     let place = RunPlace {
         program_sha256: program_sha256()?,
-        image_dir,
-        age_image_dir,
-        user,
+        image_dir: checked.image_dir,
+        age_image_dir: checked.age_image_dir,
+        user: checked.user,
         cpus: args.cpus.clone(),
         devices,
-        kernel_files: kernel_files(&plan, &kernels),
-        programs,
+        kernel_files: kernel_files(&plan, &checked.kernels),
+        programs: checked.programs,
         hosts: hosts.names(),
         client_mount: args.client_mount.clone(),
     };
