@@ -7,56 +7,31 @@ use crate::names::FileNames;
 use crate::share::FileShare;
 use fsarena_model::seed::Seed;
 
-/// The order of a loop over files: one of two, decided once a phase.
-pub trait FileOrder: Copy {
-    /// How many files.
-    fn count(&self) -> u32;
-    /// Sets `names` to the file of op `index` (called with 0, 1, 2 …) and gives its number.
-    fn select(&self, names: &mut FileNames, index: u32) -> u32;
-}
-
-/// By number, from `first` on.
+/// The files of a thread in the order in which it takes them. Whether they follow each other is
+/// asked anew for each op: the processor predicts it, and loops of a type each would be twice as
+/// many.
 #[derive(Debug, Clone, Copy)]
-pub struct Sequential {
-    /// Number of the first.
-    pub first: u32,
-    /// How many.
-    pub count: u32,
-}
-
-impl FileOrder for Sequential {
-    #[inline(always)]
-    fn count(&self) -> u32 {
-        self.count
-    }
-
-    #[inline(always)]
-    fn select(&self, names: &mut FileNames, index: u32) -> u32 {
-        if index > 0 {
-            names.advance();
-        } else {
-            names.set(self.first);
-        }
-        self.first + index
-    }
-}
-
-/// Files at a distance, or by a permutation made before the phase.
-#[derive(Debug, Clone, Copy)]
-pub struct Permuted<'a> {
+pub struct FileOrder<'a> {
     pub files: FileShare,
-    /// Their order; `None`: by number.
+    /// A permutation made before the phase; `None`: by number.
     pub order: Option<&'a [u32]>,
 }
 
-impl FileOrder for Permuted<'_> {
+impl FileOrder<'_> {
+    /// How many files.
     #[inline(always)]
-    fn count(&self) -> u32 {
+    #[must_use]
+    pub fn count(&self) -> u32 {
         self.files.count
     }
 
+    /// Sets `names` to the file of op `index` (called with 0, 1, 2 …) and gives its number.
     #[inline(always)]
-    fn select(&self, names: &mut FileNames, index: u32) -> u32 {
+    pub fn select(&self, names: &mut FileNames, index: u32) -> u32 {
+        if index > 0 && self.files.step == 1 && self.order.is_none() {
+            names.advance();
+            return self.files.first + index;
+        }
         let file = self.files.file(self.order.map_or(index, |order| order[index as usize]));
         names.set(file);
         file
@@ -101,8 +76,10 @@ mod tests {
                 assert_eq!(names.as_str(), expected.as_str());
             }
         };
-        check(&|n, i| Permuted { files, order: Some(&order) }.select(n, i), [13, 5, 9]);
-        check(&|n, i| Permuted { files, order: None }.select(n, i), [5, 9, 13]);
-        check(&|n, i| Sequential { first: 14, count: 3 }.select(n, i), [14, 15, 16]);
+        check(&|n, i| FileOrder { files, order: Some(&order) }.select(n, i), [13, 5, 9]);
+        check(&|n, i| FileOrder { files, order: None }.select(n, i), [5, 9, 13]);
+        let files = FileShare { first: 14, step: 1, count: 3 };
+        check(&|n, i| FileOrder { files, order: None }.select(n, i), [14, 15, 16]);
+        check(&|n, i| FileOrder { files, order: Some(&order) }.select(n, i), [16, 14, 15]);
     }
 }

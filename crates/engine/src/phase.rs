@@ -163,7 +163,9 @@ impl Prepared {
         on_event: &mut dyn FnMut(CycleEvent),
         others: Option<&dyn OtherRanks>,
     ) -> WorkerReport {
-        if let Some(cycles) = &mut self.cycles {
+        if let Some(cycles) = &mut self.cycles
+            && B::HAS_SMALL_FILES
+        {
             return cycles.run(backend, on_event);
         }
         let threads = self.contexts.len();

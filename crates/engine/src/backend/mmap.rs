@@ -116,6 +116,8 @@ const BOTH: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 impl Backend for Mmap<'_> {
     type File = Mapping;
 
+    const HAS_SMALL_FILES: bool = false;
+
     /// A mapping has no position.
     const BY_OFFSET: bool = true;
 

@@ -68,6 +68,10 @@ pub trait Backend {
     /// be.
     const HAS_ENTRIES: bool = true;
 
+    /// Whether it does more than move the contents of big files. Phases of other ops, and cycles,
+    /// are refused before they begin where it does not, and the program has no loops for them.
+    const HAS_SMALL_FILES: bool = true;
+
     /// Whether calls always give an offset: its files have no position of their own.
     const BY_OFFSET: bool = false;
 

@@ -16,10 +16,10 @@ use rustix::io::Errno;
 
 /// Runs the op of `context` over its big files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+pub(super) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     match context.op {
@@ -57,10 +57,10 @@ fn part(share: &Share) -> Option<PartShare> {
 /// Each file in calls: `open` opens, `call` moves the bytes at an offset, up to an end, and
 /// returns how many.
 #[inline(always)]
-fn each_call<B: Backend, R: Recorder, W: FileOrder>(
+fn each_call<B: Backend, R: Recorder>(
     env: LoopEnv<'_, B>,
     names: &mut FileNames,
-    file_order: W,
+    file_order: FileOrder<'_>,
     mut shape: Shape<'_>,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
@@ -117,10 +117,10 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file opened by `open` and written in calls.
 #[inline(always)]
-fn write_with<B: Backend, R: Recorder, W: FileOrder>(
+fn write_with<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
@@ -150,10 +150,10 @@ fn write_with<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file made and written from start to end.
 #[inline(never)]
-fn write<B: Backend, R: Recorder, W: FileOrder>(
+fn write<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     write_with(context, env, file_order, recorder, |name, size| {
@@ -163,10 +163,10 @@ fn write<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file written over from start to end.
 #[inline(never)]
-fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+fn overwrite<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     write_with(context, env, file_order, recorder, |name, _| {
@@ -176,10 +176,10 @@ fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file read from start to end.
 #[inline(never)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(
+fn read<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, share, read_align, .. } = context;

@@ -117,10 +117,10 @@ impl Parents<'_> {
 
 /// Runs `one` for each file in its order, and records each op.
 #[inline(always)]
-pub(super) fn each_file<B: Backend, R: Recorder, W: FileOrder>(
+pub(super) fn each_file<B: Backend, R: Recorder>(
     env: LoopEnv<'_, B>,
     names: &mut FileNames,
-    file_order: W,
+    file_order: FileOrder<'_>,
     mut parents: Parents<'_>,
     recorder: &mut R,
     mut one: impl FnMut(&FileNames, u32) -> Result<usize, Failure>,

@@ -19,10 +19,10 @@ use std::ffi::CStr;
 
 /// Runs the op of `context` over its files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+pub(super) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     match context.op {
@@ -76,10 +76,10 @@ pub(crate) fn write_all<B: Backend>(
 
 /// open by `open`, write all, sync, close: one op a file.
 #[inline(always)]
-fn write_files<B: Backend, R: Recorder, W: FileOrder>(
+fn write_files<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
@@ -97,10 +97,10 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write, close.
 #[inline(never)]
-fn create<B: Backend, R: Recorder, W: FileOrder>(
+fn create<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     write_files(context, env, file_order, recorder, |name, size| {
@@ -110,10 +110,10 @@ fn create<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write over what is there, close.
 #[inline(never)]
-fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+fn overwrite<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     write_files(context, env, file_order, recorder, |name, _| {
@@ -123,10 +123,10 @@ fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, one write behind the end, close.
 #[inline(never)]
-fn append<B: Backend, R: Recorder, W: FileOrder>(
+fn append<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
@@ -143,10 +143,10 @@ fn append<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, read to the known size, close.
 #[inline(never)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(
+fn read<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, read_align, .. } = context;
@@ -173,10 +173,10 @@ fn read<B: Backend, R: Recorder, W: FileOrder>(
 }
 
 #[inline(never)]
-fn stat<B: Backend, R: Recorder, W: FileOrder>(
+fn stat<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     each_file(env, &mut context.names, file_order, when_done(&mut []), recorder, |name, _| {
@@ -186,10 +186,10 @@ fn stat<B: Backend, R: Recorder, W: FileOrder>(
 
 /// rename to the other name, or back.
 #[inline(never)]
-fn rename<B: Backend, R: Recorder, W: FileOrder>(
+fn rename<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
@@ -202,10 +202,10 @@ fn rename<B: Backend, R: Recorder, W: FileOrder>(
 
 /// unlink of a file, and of the links to it that earlier phases made.
 #[inline(never)]
-fn delete<B: Backend, R: Recorder, W: FileOrder>(
+fn delete<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, links, left_in_dirs, io, .. } = context;
@@ -222,10 +222,10 @@ fn delete<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, ftruncate where the file is longer than the phase says, close.
 #[inline(never)]
-fn truncate<B: Backend, R: Recorder, W: FileOrder>(
+fn truncate<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, sizes, left_in_dirs, bs_bytes, io, .. } = context;
@@ -241,10 +241,10 @@ fn truncate<B: Backend, R: Recorder, W: FileOrder>(
 
 /// link to the name of a link.
 #[inline(never)]
-fn link<B: Backend, R: Recorder, W: FileOrder>(
+fn link<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
@@ -259,10 +259,10 @@ fn link<B: Backend, R: Recorder, W: FileOrder>(
 
 /// symlink that holds the name of the file.
 #[inline(never)]
-fn symlink<B: Backend, R: Recorder, W: FileOrder>(
+fn symlink<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
@@ -277,10 +277,10 @@ fn symlink<B: Backend, R: Recorder, W: FileOrder>(
 
 /// setxattr, which replaces what is there.
 #[inline(never)]
-fn setxattr<B: Backend, R: Recorder, W: FileOrder>(
+fn setxattr<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let value = context.read_buf.as_slice();
@@ -309,10 +309,10 @@ fn open_in(dir: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
 
 /// getxattr of the whole value.
 #[inline(never)]
-fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
+fn getxattr<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let value = context.read_buf.as_mut_slice();
@@ -329,10 +329,10 @@ fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open of a new file, fallocate of its size, close; an empty file has nothing to allocate.
 #[inline(never)]
-fn fallocate<B: Backend, R: Recorder, W: FileOrder>(
+fn fallocate<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, sizes, left_in_dirs, io, .. } = context;

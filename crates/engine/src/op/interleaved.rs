@@ -16,11 +16,11 @@ use fsarena_model::work::{Fsync, Op};
 
 /// Runs the op of `context` over its blocks of big files.
 #[inline(never)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+pub(super) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: InterleavedShare,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     match context.op {
@@ -44,10 +44,10 @@ struct Shape<'a> {
 
 /// The blocks of each file: `call` moves so many bytes at an offset.
 #[inline(always)]
-fn each_block<B: Backend, R: Recorder, W: FileOrder>(
+fn each_block<B: Backend, R: Recorder>(
     env: LoopEnv<'_, B>,
     names: &mut FileNames,
-    file_order: W,
+    file_order: FileOrder<'_>,
     mut shape: Shape<'_>,
     recorder: &mut R,
     mut call: impl FnMut(B::File, (u32, u64), usize) -> Result<usize, Failure>,
@@ -105,11 +105,11 @@ fn each_block<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Blocks written into files that are opened by `mode`.
 #[inline(always)]
-fn write<B: Backend, R: Recorder, W: FileOrder>(
+fn write<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     (share, mode): (InterleavedShare, OpenMode),
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, contents, sizes, left_in_dirs, io, .. } = context;
@@ -131,11 +131,11 @@ fn write<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Blocks read.
 #[inline(always)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(
+fn read<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: InterleavedShare,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, read_buf, sizes, read_align, .. } = context;

@@ -1,8 +1,8 @@
 //! The timed loops, one an op. Nothing here allocates, locks, logs or formats.
 //!
-//! Each loop is generic over backend, recorder and order of files, all decided before it starts. It
-//! ends at the first failure of its own thread, or of another; the caller describes it after the
-//! last clock read. What the fsync policy asks for belongs to the op that it follows.
+//! Each loop is generic over backend and recorder, both decided before it starts. It ends at the
+//! first failure of its own thread, or of another; the caller describes it after the last clock
+//! read. What the fsync policy asks for belongs to the op that it follows.
 //!
 //! | module | ops |
 //! |---|---|
@@ -30,12 +30,12 @@ pub(crate) use random::{PUNCH_HOLE, is_read};
 use crate::backend::Backend;
 use crate::hist::Recorder;
 use crate::outcome::{Tally, at};
-use crate::pattern::{FileOrder, Permuted, Sequential};
-use crate::share::{FileShare, Share};
+use crate::pattern::FileOrder;
+use crate::share::Share;
 use crate::threads::ThreadContext;
 use fsarena_model::work::Fsync;
 
-/// Does the work of `context`: chooses loop and order of files, once. `open` has room for the files
+/// Does the work of `context`: chooses the loop, once. `open` has room for the files
 /// that a random phase keeps open.
 #[inline(always)]
 pub(crate) fn run<B: Backend, R: Recorder>(
@@ -48,22 +48,19 @@ pub(crate) fn run<B: Backend, R: Recorder>(
     let order = context.order.take();
     let mut tally = match context.share {
         Share::Blocks(blocks) => random::run(context, blocks, env, recorder, open),
+        Share::Find(_) | Share::Dirs(_) if !B::HAS_SMALL_FILES => Tally::default(),
         Share::Find(share) => find::run(context, share, env, recorder),
         Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), env, recorder),
         Share::Parts(part) => {
-            let file_order = Permuted { files: part.files, order: order.as_deref() };
+            let file_order = FileOrder { files: part.files, order: order.as_deref() };
             file_op(context, env, file_order, recorder)
         }
         Share::Interleaved(share) => {
-            let file_order = Permuted { files: share.files, order: order.as_deref() };
+            let file_order = FileOrder { files: share.files, order: order.as_deref() };
             interleaved::run(context, share, env, file_order, recorder)
         }
-        Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
-            let file_order = Sequential { first, count };
-            file_op(context, env, file_order, recorder)
-        }
         Share::Files(files) => {
-            let file_order = Permuted { files, order: order.as_deref() };
+            let file_order = FileOrder { files, order: order.as_deref() };
             file_op(context, env, file_order, recorder)
         }
     };
@@ -79,14 +76,15 @@ pub(crate) fn run<B: Backend, R: Recorder>(
 }
 
 #[inline(always)]
-fn file_op<B: Backend, R: Recorder, W: FileOrder>(
+fn file_op<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
-    file_order: W,
+    file_order: FileOrder<'_>,
     recorder: &mut R,
 ) -> Tally {
-    match context.op.is_big() {
-        true => big::run(context, env, file_order, recorder),
-        false => files::run(context, env, file_order, recorder),
+    if context.op.is_big() || !B::HAS_SMALL_FILES {
+        big::run(context, env, file_order, recorder)
+    } else {
+        files::run(context, env, file_order, recorder)
     }
 }

@@ -11,9 +11,9 @@ use super::{blocks, files};
 use crate::names::FileNames;
 use crate::op::is_read;
 use crate::outcome::Failure;
-use crate::pattern::{FileOrder, Permuted, Sequential};
+use crate::pattern::FileOrder;
 use crate::root::Root;
-use crate::share::{BlockShare, DirShare, FileShare, InterleavedShare, PartShare, Share};
+use crate::share::{BlockShare, DirShare, InterleavedShare, PartShare, Share};
 use crate::stamp::{Contents, SECTOR_BYTES};
 use crate::threads::{Sizes, StartBarrier, ThreadContext};
 use fsarena_model::op::BlockSize;
@@ -166,13 +166,10 @@ impl UringLoop {
             Share::Dirs(share) => {
                 self.dirs(root, context, barrier, share, order.as_deref(), recorder)
             }
-            Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
-                self.files(root, context, barrier, Sequential { first, count }, recorder)
-            }
             Share::Files(files)
             | Share::Parts(PartShare { files, .. })
             | Share::Interleaved(InterleavedShare { files, .. }) => {
-                let file_order = Permuted { files, order: order.as_deref() };
+                let file_order = FileOrder { files, order: order.as_deref() };
                 self.files(root, context, barrier, file_order, recorder)
             }
         };
@@ -212,12 +209,12 @@ impl UringLoop {
         ring_loop.run(root.lookup(), *rules, &mut source, contents, recorder)
     }
 
-    fn files<L: FileOrder, W: RingRecorder>(
+    fn files<W: RingRecorder>(
         &mut self,
         root: &Root,
         context: &mut ThreadContext,
         barrier: &StartBarrier,
-        file_order: L,
+        file_order: FileOrder<'_>,
         recorder: &mut W,
     ) -> LoopOutcome {
         let ThreadContext {
@@ -349,8 +346,8 @@ impl DirSyncs<'_> {
 }
 
 /// Files of a thread in their order.
-struct Files<'a, L> {
-    file_order: L,
+struct Files<'a> {
+    file_order: FileOrder<'a>,
     index: u32,
     names: &'a mut FileNames,
     dirs: DirSyncs<'a>,
@@ -358,7 +355,7 @@ struct Files<'a, L> {
     barrier: &'a StartBarrier,
 }
 
-impl<L: FileOrder> Files<'_, L> {
+impl Files<'_> {
     /// Goes to the next; its number.
     #[inline(always)]
     fn next(&mut self) -> Option<u32> {
@@ -372,8 +369,8 @@ impl<L: FileOrder> Files<'_, L> {
 }
 
 /// Big files from start to end, or the thread's part of each.
-struct FileBlocks<'a, L> {
-    files: Files<'a, L>,
+struct FileBlocks<'a> {
+    files: Files<'a>,
     part: Option<PartShare>,
     bs_bytes: u64,
     write: bool,
@@ -383,7 +380,7 @@ struct FileBlocks<'a, L> {
     end: u64,
 }
 
-impl<L: FileOrder> FileBlocks<'_, L> {
+impl FileBlocks<'_> {
     /// Goes to the next file in which there is something to do; whether it is an empty one.
     fn next_file(&mut self) -> Option<bool> {
         loop {
@@ -398,7 +395,7 @@ impl<L: FileOrder> FileBlocks<'_, L> {
     }
 }
 
-impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
+impl BlockSource for FileBlocks<'_> {
     #[inline(always)]
     fn next(&mut self) -> Option<Block> {
         if self.files.barrier.is_stopped() {
@@ -430,15 +427,15 @@ impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
 }
 
 /// Blocks of big files in turn with other threads.
-struct InterleavedBlocks<'a, L> {
-    files: Files<'a, L>,
+struct InterleavedBlocks<'a> {
+    files: Files<'a>,
     share: InterleavedShare,
     write: bool,
     /// The current file, where the next block in it begins, and its size.
     current: Option<(u32, u64, u64)>,
 }
 
-impl<L: FileOrder> BlockSource for InterleavedBlocks<'_, L> {
+impl BlockSource for InterleavedBlocks<'_> {
     fn next(&mut self) -> Option<Block> {
         if self.files.barrier.is_stopped() {
             return None;
@@ -485,13 +482,13 @@ enum Extent {
 }
 
 /// Whole files, one op a file.
-struct WholeFiles<'a, L> {
-    files: Files<'a, L>,
+struct WholeFiles<'a> {
+    files: Files<'a>,
     extent: Extent,
     links: &'a mut [FileNames],
 }
 
-impl<L: FileOrder> FileOpSource for WholeFiles<'_, L> {
+impl FileOpSource for WholeFiles<'_> {
     #[inline(always)]
     fn next(&mut self) -> Option<FileOp> {
         let file = self.files.next()?;
