@@ -18,6 +18,9 @@ macro_rules! refuse {
     };
 }
 
+#[macro_use]
+mod compressed;
+
 mod args;
 mod commands;
 mod complete;

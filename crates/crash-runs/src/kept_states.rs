@@ -40,7 +40,7 @@ const DIGITS: usize = 10;
 const TEXT_MOST: u64 = 256 << 20;
 
 /// What a state is.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct KeptState {
     pub format: u32,
     /// Hash of what it is; the name of its directory.

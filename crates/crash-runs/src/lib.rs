@@ -25,6 +25,11 @@ mod sequences;
 mod state_groups;
 mod violating_states;
 
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+
 pub use campaign::run_crash_job;
 pub use hunt::missing_writes;
 pub use job::{CrashJob, CrashJobError, CrashJobPlace};

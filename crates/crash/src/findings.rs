@@ -6,7 +6,7 @@ use crate::state::{Class, Sampling};
 use serde::{Deserialize, Serialize};
 
 /// A promise that this state breaks.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Violation {
     /// [`Promise::sentence`] is what it breaks.
     pub promise: Promise,
@@ -115,7 +115,7 @@ impl AppendTails {
 }
 
 /// Bytes found in files to which they do not belong.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(default)]
 pub struct StrayBytes {
     /// Files with stale bytes.
@@ -131,7 +131,7 @@ pub struct StrayBytes {
 
 /// Time from the end of the oldest acknowledged op that is lost and was not promised to stay, to
 /// the crash; 0 where nothing is lost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 pub struct LossWindow {
     /// Of ops whose bytes are not there under the name.
     pub data_ns: u64,
@@ -148,7 +148,7 @@ impl LossWindow {
 }
 
 /// All that is found in one state.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Findings {
     pub at_ns: u64,
     pub class: Class,

@@ -21,7 +21,7 @@ pub enum MountStep {
 }
 
 /// One attempt to mount.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct MountAttempt {
     #[serde(alias = "rung")]
     pub step: MountStep,
@@ -36,7 +36,7 @@ pub struct MountAttempt {
 }
 
 /// What fsck said.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct FsckResult {
     pub exit_code: i32,
     /// Whether the exit code stands for a clean file system: the driver of the file system knows.
@@ -45,7 +45,7 @@ pub struct FsckResult {
 }
 
 /// A file that was found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct ObservedFile {
     /// From the root of the file system, without a `/` before it.
     pub path: String,
@@ -58,12 +58,12 @@ pub struct ObservedFile {
 }
 
 /// Sectors of a file from its begin, equal or consecutive ones together.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(transparent)]
 pub struct Runs(Vec<Run>);
 
 /// So many sectors of a kind; of stamps the first one, and the numbers count up.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Run {
     #[serde(rename = "c")]
     pub sectors: u32,
@@ -72,7 +72,7 @@ pub struct Run {
 }
 
 /// What was seen in one state.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Observation {
     /// In the order in which they were made. The last one without an errno is the one whose files
     /// follow; without such there are no files. It is not the first one where that recovered

@@ -8,7 +8,19 @@ pub use fsarena_model::crash::Promises;
 use serde::{Deserialize, Serialize};
 
 /// Whose promise it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Serialize,
+    Deserialize,
+    crate::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromiseClass {
     /// P0: of fsync, fdatasync, syncfs and rename.
@@ -18,7 +30,19 @@ pub enum PromiseClass {
 }
 
 /// A promise that can be broken.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Serialize,
+    Deserialize,
+    crate::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Promise {
     /// fsync or fdatasync of the file.

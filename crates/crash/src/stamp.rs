@@ -19,7 +19,19 @@ const MAGIC: [u8; 4] = *b"fsst";
 const SUMMED: usize = 24;
 
 /// Whose contents they are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Serialize,
+    Deserialize,
+    crate::JsonSchema,
+)]
 pub struct Stamp {
     /// Of the plan: tells contents of this run from those of others.
     #[serde(rename = "s")]
@@ -33,7 +45,7 @@ pub struct Stamp {
 }
 
 /// What a sector of a file, or its last part, was found to be.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub enum Sector {
     /// Written as this stamp's.
     #[serde(rename = "s")]

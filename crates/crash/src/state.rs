@@ -16,7 +16,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Which of the open writes are there.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Serialize,
+    Deserialize,
+    crate::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// All that had completed: the power goes, and the disk still writes what it has.
@@ -79,7 +91,7 @@ impl Class {
 }
 
 /// How the state was chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
     /// At a random time: for rates.
@@ -89,7 +101,7 @@ pub enum Sampling {
 }
 
 /// A state.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct CrashState {
     /// When the power goes: ops that ended before are acknowledged. Of a state per event the latest
     /// time at which it can be, which is the strictest for the file system.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Which of the open entries survive; the numbers are places in the log and ascend.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Survivors {
     #[default]
@@ -27,7 +27,7 @@ impl Survivors {
 }
 
 /// Only the first sectors of this entry are there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Torn {
     pub entry: u32,
     pub sectors: u32,

@@ -62,7 +62,7 @@ use std::time::Duration;
 const WORKED_ON: &str = "a run of fsarena works on it";
 
 /// One block device.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct SurveyRow {
     /// What it is known by.
     pub identity: DeviceIdentity,
@@ -99,7 +99,7 @@ pub struct SurveyRow {
 }
 
 /// Whether a device could become a target.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Verdict {
     /// Not in its present state, whatever the user says.

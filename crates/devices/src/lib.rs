@@ -45,6 +45,10 @@ use fsarena_filesystems::{FsError, IllegalLevel};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd::CmdError;
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -14,4 +14,9 @@ pub mod parsers;
 pub mod program_tree;
 pub mod virtual_trial;
 
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+
 pub use owned_dir::{KEEPING_PREFIX, OWNED_PREFIXES, OwnedDir, remove_abandoned};

@@ -153,7 +153,9 @@ impl CrashPlan {
 }
 
 /// The documented promises (P1) of a file system with its options.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, crate::JsonSchema,
+)]
 #[serde(default)]
 pub struct Promises {
     pub replace_is_whole: bool,

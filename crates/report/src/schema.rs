@@ -261,10 +261,10 @@ struct ReportDocument {
     points: Option<Vec<PhasePoints>>,
 }
 
-/// The schema of a kind of document; `None` for a kind that is not in [`KINDS`].
+/// The schema of a kind of document; `None` for a kind that is not in [`KINDS`], or of which the
+/// command line has the types ([`document_schema`]).
 #[must_use]
 pub fn schema(kind: &str) -> Option<Value> {
-    let (_, from) = KINDS.iter().find(|(known, _)| *known == kind)?;
     let schema = match kind {
         "run" => schema_of::<documents::RunDocument>(),
         "verdicts" => schema_of::<documents::VerdictsDocument>(),
@@ -296,6 +296,19 @@ pub fn schema(kind: &str) -> Option<Value> {
         "medium-errors" => schema_of::<documents::MediumErrorsDocument>(),
         _ => return None,
     };
+    finished(kind, schema)
+}
+
+/// The schema of a kind of document whose other fields are those of `T`; `None` for a kind that is
+/// not in [`KINDS`].
+#[must_use]
+pub fn document_schema<T: JsonSchema>(kind: &str) -> Option<Value> {
+    finished(kind, schema_of::<T>())
+}
+
+/// With its title, and with what all documents have.
+fn finished(kind: &str, schema: Schema) -> Option<Value> {
+    let (_, from) = KINDS.iter().find(|(known, _)| *known == kind)?;
     let mut value = schema.to_value();
     value["title"] = json!(format!("fsarena {kind}"));
     value["description"] = json!(format!(

@@ -115,7 +115,7 @@ pub fn hodges_lehmann(values: &[f64], alpha: f64) -> Result<Estimate, SampleErro
     for (index, &low) in sorted.iter().enumerate() {
         walsh.extend(sorted[index..].iter().map(|&high| f64::midpoint(low, high)));
     }
-    walsh.sort_by(f64::total_cmp);
+    crate::sort(&mut walsh);
     let ranked = signed_rank(n, alpha / 2.0);
     Ok(Estimate { point: median_of_sorted(&walsh), bounds: between(&walsh, ranked, n, alpha), n })
 }

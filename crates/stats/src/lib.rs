@@ -79,10 +79,15 @@ pub(crate) fn check(values: &[f64]) -> Result<(), SampleError> {
     }
 }
 
+/// Sorts values by [`f64::total_cmp`]: one sort, of which the program has one copy.
+pub fn sort(values: &mut [f64]) {
+    values.sort_unstable_by(f64::total_cmp);
+}
+
 /// A sorted copy.
 pub(crate) fn sorted(values: &[f64]) -> Result<Vec<f64>, SampleError> {
     check(values)?;
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sort(&mut sorted);
     Ok(sorted)
 }

@@ -86,7 +86,7 @@ pub fn measures(a: &[f64], b: &[f64]) -> Option<Measures> {
 /// The smallest difference above 0 between any two of the values.
 fn smallest_step(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
-    all.sort_unstable_by(f64::total_cmp);
+    crate::sort(&mut all);
     let steps = all.windows(2).map(|two| two[1] - two[0]);
     steps.filter(|&step| step > 0.0).min_by(f64::total_cmp)
 }

@@ -28,14 +28,14 @@ impl Walsh {
     /// Of values in any order, all finite.
     pub fn new(values: &[f64]) -> Self {
         let mut values = values.to_vec();
-        values.sort_unstable_by(f64::total_cmp);
+        crate::sort(&mut values);
         let step = (values.len() / values.len().isqrt().max(1)).max(1);
         let thinned: Vec<f64> = values.iter().skip(step / 2).step_by(step).copied().collect();
         let mut guesses = Vec::with_capacity(thinned.len() * (thinned.len() + 1) / 2);
         for (index, &one) in thinned.iter().enumerate() {
             guesses.extend(thinned[index..].iter().map(|&other| f64::midpoint(one, other)));
         }
-        guesses.sort_unstable_by(f64::total_cmp);
+        crate::sort(&mut guesses);
         Self { values, guesses, windows: Vec::new() }
     }
 
@@ -137,7 +137,7 @@ mod tests {
             (0..values.len()).flat_map(|one| (one..values.len()).map(move |two| (one, two)));
         let mut all: Vec<f64> =
             pairs.map(|(one, two)| f64::midpoint(values[one], values[two])).collect();
-        all.sort_by(f64::total_cmp);
+        crate::sort(&mut all);
         all
     }
 

@@ -43,7 +43,7 @@ impl SpreadF {
     #[must_use]
     pub fn from_values(values: Vec<f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
-        values.sort_unstable_by(f64::total_cmp);
+        fsarena_stats::sort(&mut values);
         let (&min, &max) = (values.first()?, values.last()?);
         let half = values.len() / 2;
         let median = if values.len().is_multiple_of(2) {

@@ -188,6 +188,7 @@ const OWN_INPUT: &[(&str, &str)] = &[
     ("cli/src/commands/browse.rs", "three fields of one line of getent, about the user's own name"),
     ("cli/src/commands/bundle/check.rs", "a JSON value of any form, compared and never used"),
     ("cli/src/commands/schema.rs", "schemas that are part of the program"),
+    ("cli/src/compressed.rs", "texts that are part of the program"),
     ("cli/src/commands/trust.rs", "a path and names of users, split at one '=', of the user's own"),
     (
         "cli/src/commands/watched.rs",

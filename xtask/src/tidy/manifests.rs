@@ -26,10 +26,11 @@ const MAY_USE: &[(&str, &str)] = &[
     // Crash runs in guests and under this kernel; the states that are kept. It judges nothing.
     (
         "crash-runs",
-        "bounded crash devices disk-server executor filesystems guests model process vdisk",
+        "bounded crash devices disk-server executor filesystems guests model process \
+         schema-stub vdisk",
     ),
     // Everything that can destroy data.
-    ("devices", "bounded filesystems model process vdisk"),
+    ("devices", "bounded filesystems model process schema-stub vdisk"),
     // Requests in, completions out, in their time.
     ("disk-server", "vdisk"),
     // Readings of the machine and of devices; how much equal runs differ.
@@ -51,7 +52,7 @@ const MAY_USE: &[(&str, &str)] = &[
          watch worker",
     ),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
-    ("guests", "bounded devices disk-server executor model process vdisk"),
+    ("guests", "bounded devices disk-server executor model process schema-stub vdisk"),
     // Names of hosts, text of a command line that others start, and who may be a rank.
     ("hosts", "bounded model process"),
     // The shipped rule on tapes: plain numbers in, figures out.

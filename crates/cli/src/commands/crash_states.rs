@@ -21,7 +21,7 @@ use fsarena_guests::guest::{GuestOptions, Program};
 use fsarena_guests::kernel::Kernels;
 use fsarena_model::units::Bytes;
 use fsarena_vdisk::{Discarded, Store};
-use serde_json::json;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -52,12 +52,20 @@ fn find(states: &KeptStates, name: &str) -> Result<KeptState> {
     states.find(name).map_err(|error| Usage(error.to_string()).into())
 }
 
+/// A kept state in the list.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct KeptStateLine<'s> {
+    state: &'s KeptState,
+    /// What it takes where it is kept; files that it shares with others count whole.
+    size_bytes: u64,
+}
+
 fn list(states: &KeptStates, args: &CrashStatesArgs) -> Result<()> {
     let all = states.list()?;
     if args.json {
-        let of =
-            |state: &KeptState| json!({"state": state, "size_bytes": states.size_bytes(state)});
-        let all: Vec<_> = all.iter().map(of).collect();
+        let of = |state| KeptStateLine { state, size_bytes: states.size_bytes(state) };
+        let all: Vec<KeptStateLine<'_>> = all.iter().map(of).collect();
         return context::print_json(&fsarena_report::json::document(
             "crash-states",
             "states",
@@ -136,7 +144,8 @@ fn show(states: &KeptStates, args: &CrashShowArgs) -> Result<ExitCode> {
         paths.map(|path| (path.clone(), oracle.sectors(&state.state, &seen, &path))).collect();
     let shown = Shown { state: &state, contents: &contents, seen, findings, sectors };
     if args.json {
-        context::print_json(&shown.document())?;
+        let shown = shown.inspected();
+        context::print_json(&fsarena_report::json::document("crash-state", "shown", &shown))?;
     } else {
         context::print(&shown.text())?;
     }
@@ -185,6 +194,17 @@ fn seen_natively(
     Ok(seen.map_err(CrashRunError::from)?)
 }
 
+/// A state that was mounted again, as JSON.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct InspectedState<'s> {
+    state: &'s KeptState,
+    seen: &'s Observation,
+    findings: &'s Findings,
+    /// Of files that break a promise, by path.
+    sectors: &'s BTreeMap<String, Vec<SectorRun>>,
+}
+
 /// A state that was mounted again.
 struct Shown<'s> {
     state: &'s KeptState,
@@ -196,12 +216,9 @@ struct Shown<'s> {
 }
 
 impl Shown<'_> {
-    fn document(&self) -> serde_json::Value {
+    fn inspected(&self) -> InspectedState<'_> {
         let Self { state, seen, findings, sectors, .. } = self;
-        let all = json!({
-            "state": state, "seen": seen, "findings": findings, "sectors": sectors,
-        });
-        fsarena_report::json::document("crash-state", "shown", &all)
+        InspectedState { state, seen, findings, sectors }
     }
 
     fn text(&self) -> String {

@@ -2,6 +2,7 @@
 //! terminal; nothing here says anything that is not in those files.
 
 use crate::args::DocArgs;
+use crate::compressed::CompressedText;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use std::fmt::Write as _;
@@ -15,14 +16,13 @@ mod tests;
 struct Topic {
     /// Name, as in `fsarena doc NAME`.
     name: &'static str,
-    /// Where it lies in the repository; links name it so.
-    path: &'static str,
-    text: &'static str,
+    /// Links name it by its path in the repository.
+    source: CompressedText,
 }
 
 macro_rules! topic {
     ($name:literal, $path:literal) => {
-        Topic { name: $name, path: $path, text: include_str!(concat!("../../../../", $path)) }
+        Topic { name: $name, source: compressed!($path) }
     };
 }
 
@@ -63,14 +63,16 @@ pub fn run(args: &DocArgs) -> Result<()> {
     };
     let topic = find(name)?;
     if !std::io::stdout().is_terminal() {
-        return context::print(topic.text);
+        return context::print(&topic.source.text());
     }
     context::print(&for_terminal(topic, context::width().min(100), context::style().colour))
 }
 
 /// The topic of this name; the name of its file does as well.
 fn find(name: &str) -> Result<&'static Topic, Usage> {
-    let file = |topic: &Topic| topic.path == name || topic.path.rsplit('/').next() == Some(name);
+    let file = |topic: &Topic| {
+        topic.source.path == name || topic.source.path.rsplit('/').next() == Some(name)
+    };
     let wanted = name.to_lowercase();
     // Its name before.
     let wanted = if wanted == "safety" { "device-safety" } else { &wanted };
@@ -91,7 +93,7 @@ fn list(width: usize) -> String {
     let names = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
     for topic in TOPICS {
         let room = width.saturating_sub(names + 4);
-        let says = markdown::cut(&markdown::summary(topic.text), room);
+        let says = markdown::cut(&markdown::summary(&topic.source.text()), room);
         let _ = writeln!(out, "  {:<names$}  {says}", topic.name);
     }
     out.push_str(
@@ -102,11 +104,12 @@ fn list(width: usize) -> String {
 
 /// A topic as lines of at most `width` columns. Links to other topics say how to read those.
 fn for_terminal(topic: &Topic, width: usize, colour: bool) -> String {
-    markdown::for_terminal(topic.text, width, colour, &|target| {
+    markdown::for_terminal(&topic.source.text(), width, colour, &|target| {
         let file = target.split('#').next().unwrap_or_default();
         let known = TOPICS.iter().find(|topic| {
-            let (_, name) = topic.path.rsplit_once('/').unwrap_or(("", topic.path));
-            file.rsplit('/').next() == Some(name) && (name != "README.md" || file == topic.path)
+            let path = topic.source.path;
+            let (_, name) = path.rsplit_once('/').unwrap_or(("", path));
+            file.rsplit('/').next() == Some(name) && (name != "README.md" || file == path)
         });
         known.map(|topic| format!("`fsarena doc {}`", topic.name))
     })

@@ -8,15 +8,15 @@ use crate::args::{
 };
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
-use fsarena_guests::guest::{GuestError, Program};
+use fsarena_guests::guest::{GuestError, ProbeRecord, Program};
 use fsarena_guests::kernel::{
-    self, BuildError, BuildRequest, Cache, CheckError, CheckedKernel, Configuration, Kernel,
-    Progress, RemoveError, Source, Surroundings,
+    self, BuildError, BuildRequest, Cache, CheckError, CheckedKernel, Configuration, Identity,
+    Kernel, Progress, RemoveError, Source, Surroundings,
 };
 use fsarena_model::units::Bytes;
 use fsarena_process::trust::{writer_in_tree_for_root, writers_for_root};
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::cell::{Cell, OnceCell};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
@@ -76,7 +76,7 @@ fn build(args: &KernelBuildArgs) -> Result<()> {
         return context::print_json(&fsarena_report::json::document(
             "kernel",
             "kernel",
-            &document(&kernel),
+            &kernel_line(&kernel),
         ));
     }
     say!("{}", if built { "built" } else { "built before" });
@@ -177,7 +177,7 @@ impl BuildProgress {
 fn list(args: &KernelListArgs) -> Result<()> {
     let kernels = context::kernels()?.list();
     if args.json {
-        let all: Vec<Value> = kernels.iter().map(document).collect();
+        let all: Vec<KernelLine<'_>> = kernels.iter().map(kernel_line).collect();
         return context::print_json(&fsarena_report::json::document("kernels", "kernels", &all));
     }
     if kernels.is_empty() {
@@ -233,15 +233,37 @@ fn delete(args: &KernelDeleteArgs) -> Result<()> {
     Ok(())
 }
 
-fn document(kernel: &Kernel) -> Value {
+/// A guest kernel that was built here.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct KernelLine<'k> {
+    path: &'k Path,
+    identity: &'k Identity,
+    size_bytes: u64,
+    built_unix_s: Option<u64>,
+    /// Whether this program would build it otherwise.
+    is_old: bool,
+}
+
+fn kernel_line(kernel: &Kernel) -> KernelLine<'_> {
     let built = kernel.built().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    json!({
-        "path": kernel.binary,
-        "identity": kernel.identity,
-        "size_bytes": kernel.size_bytes(),
-        "built_unix_s": built.map(|since| since.as_secs()),
-        "is_old": kernel.is_old(),
-    })
+    KernelLine {
+        path: &kernel.binary,
+        identity: &kernel.identity,
+        size_bytes: kernel.size_bytes(),
+        built_unix_s: built.map(|since| since.as_secs()),
+        is_old: kernel.is_old(),
+    }
+}
+
+/// What a guest kernel did in two equal boots.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct CheckLine<'k> {
+    path: &'k Path,
+    release: &'k str,
+    probe: &'k ProbeRecord,
+    boot_to_power_off_ns: [u64; 2],
 }
 
 /// How long ago something was made.
@@ -294,12 +316,12 @@ fn check(args: &KernelCheckArgs) -> Result<()> {
         error => anyhow::Error::new(error),
     })?;
     if args.json {
-        let about = json!({
-            "path": path,
-            "release": checked.release,
-            "probe": checked.probe,
-            "boot_to_power_off_ns": checked.boot_to_power_off_ns,
-        });
+        let about = CheckLine {
+            path: &path,
+            release: &checked.release,
+            probe: &checked.probe,
+            boot_to_power_off_ns: checked.boot_to_power_off_ns,
+        };
         return context::print_json(&fsarena_report::json::document(
             "kernel-check",
             "check",

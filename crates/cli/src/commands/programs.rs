@@ -8,13 +8,13 @@ use crate::args::{
 use crate::context;
 use anyhow::{Result, bail};
 use fsarena_guests::program_tree::{
-    InstalledTree, Offer, Package, ProgramCache, missing_here, offer,
+    InstalledTree, Manifest, Offer, Package, ProgramCache, missing_here, offer,
 };
 use fsarena_model::units::Bytes;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 pub fn run(args: &ProgramsArgs) -> Result<()> {
@@ -55,7 +55,7 @@ fn add(args: &ProgramsAddArgs) -> Result<()> {
         return context::print_json(&fsarena_report::json::document(
             "programs",
             "programs",
-            &[document(&fetched.tree)],
+            &[program_tree_line(&fetched.tree)],
         ));
     }
     say!("{}", if fetched.was_there { "these packages were there before" } else { "added" });
@@ -96,7 +96,7 @@ fn free_bytes(dir: &Path) -> Option<u64> {
 fn list(args: &ProgramsListArgs) -> Result<()> {
     let tree = context::programs()?.tree();
     if args.json {
-        let all: Vec<Value> = tree.iter().map(document).collect();
+        let all: Vec<ProgramTreeLine<'_>> = tree.iter().map(program_tree_line).collect();
         return context::print_json(&fsarena_report::json::document("programs", "programs", &all));
     }
     match tree {
@@ -123,13 +123,22 @@ fn delete(args: &ProgramsDeleteArgs) -> Result<()> {
     Ok(())
 }
 
-fn document(tree: &InstalledTree) -> Value {
-    json!({
-        "architecture": "i386",
-        "path": tree.usr(),
-        "key": tree.manifest.key,
-        "packages": tree.manifest.packages,
-    })
+/// Programs of another width that are here.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct ProgramTreeLine<'t> {
+    /// `i386`.
+    architecture: &'static str,
+    /// Directory of what would be `/usr`.
+    path: PathBuf,
+    /// Hash of names, versions and hashes of the packages.
+    key: &'t str,
+    packages: &'t [Package],
+}
+
+fn program_tree_line(tree: &InstalledTree) -> ProgramTreeLine<'_> {
+    let Manifest { key, packages, .. } = &tree.manifest;
+    ProgramTreeLine { architecture: "i386", path: tree.usr(), key, packages }
 }
 
 fn describe(tree: &InstalledTree) -> String {

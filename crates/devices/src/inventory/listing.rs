@@ -18,7 +18,7 @@ const PART_ATTEMPTS: u32 = 10;
 const PART_PAUSE: Duration = Duration::from_millis(10);
 
 /// What sort of device it is, by its kernel name and its sysfs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceKind {
     /// A disk of any bus, a virtual one too.

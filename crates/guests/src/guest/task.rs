@@ -32,7 +32,7 @@ pub enum Record {
 }
 
 /// What a guest says of itself.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct ProbeRecord {
     pub release: String,
     /// Whether the kernel knows what `time-travel` on its command line means.
@@ -53,14 +53,14 @@ pub struct ProbeRecord {
 }
 
 /// Memory of a guest, as `/proc/meminfo` says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct MemoryProbe {
     pub total_kib: u64,
     pub free_kib: u64,
 }
 
 /// How the first disk answered.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct DiskProbe {
     pub bytes: u64,
     /// Each of some writes of 4 KiB, until it was on the medium.

@@ -21,7 +21,7 @@ pub(super) const IDENTITY: &str = "kernel.json";
 pub(super) const FORMAT: u32 = 1;
 
 /// What a kernel is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Identity {
     /// Version of this document.
     pub format: u32,

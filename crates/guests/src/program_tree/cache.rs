@@ -26,7 +26,7 @@ const FORMAT: u32 = 1;
 const KEY_DIGITS: usize = 12;
 
 /// A package of a tree.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, crate::JsonSchema)]
 pub struct Package {
     pub name: String,
     pub version: String,

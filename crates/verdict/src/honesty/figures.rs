@@ -289,7 +289,7 @@ fn cluster_bounds(clusters: &[(usize, usize)], seed: Seed) -> Option<(f64, f64)>
             wrong as f64 / plays as f64
         })
         .collect();
-    shares.sort_by(f64::total_cmp);
+    fsarena_stats::sort(&mut shares);
     // The 25th from either end of 999 have 2.5 % beyond them.
     Some((shares[RESAMPLES / 40], shares[RESAMPLES - 1 - RESAMPLES / 40]))
 }

@@ -127,7 +127,7 @@ fn effects(margin: f64) -> Vec<f64> {
     let edge = 1.0 + margin;
     if !effects.iter().any(|factor| (factor - edge).abs() < 1e-12) {
         effects.push(edge);
-        effects.sort_by(f64::total_cmp);
+        fsarena_stats::sort(&mut effects);
     }
     effects
 }

@@ -16,7 +16,7 @@ fn every_text_of_docs_is_a_topic() {
     assert!(texts.len() >= 10, "{texts:?}");
     for name in texts {
         let path = format!("docs/{name}");
-        let topic = TOPICS.iter().find(|topic| topic.path == path);
+        let topic = TOPICS.iter().find(|topic| topic.source.path == path);
         let topic = topic.unwrap_or_else(|| panic!("{path} is no topic of `fsarena doc`"));
         assert_eq!(format!("{}.md", topic.name), name);
     }
@@ -40,7 +40,7 @@ fn topics_are_found_by_name_or_file() {
     for name in ["verdict", "Verdict", "verdict.md", "docs/verdict.md"] {
         assert_eq!(find(name).map(|topic| topic.name).ok(), Some("verdict"), "{name}");
     }
-    assert_eq!(find("format").map(|topic| topic.path).ok(), Some("crates/plan/FORMAT.md"));
+    assert_eq!(find("format").map(|topic| topic.source.path).ok(), Some("crates/plan/FORMAT.md"));
     let error = find("verdct").err().unwrap().to_string();
     assert!(
         error.starts_with("no documentation on \"verdct\"; did you mean \"verdict\"? There is: ")
@@ -56,9 +56,10 @@ fn every_topic_fits_a_terminal() {
         assert!(!text.contains('\u{1b}'), "{}: escapes without colour", topic.name);
         assert!(!text.contains("]("), "{}: a link is left", topic.name);
         // Targets of links are left out.
-        let targets = topic.text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let whole = topic.source.text();
+        let targets = whole.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
         let left_out: usize = targets.map(|(target, _)| letters(target)).sum();
-        let source = letters(topic.text) - left_out;
+        let source = letters(&whole) - left_out;
         assert!(letters(&text) * 100 >= source * 97, "{}: text is lost", topic.name);
     }
     let text = for_terminal(find("readme").unwrap(), 100, false);
@@ -81,13 +82,15 @@ fn every_command_in_the_texts_parses() {
     let mut found = 0;
     for topic in TOPICS {
         // Blocks of commands begin with one; others show output.
-        let blocks = topic.text.split("```\n").skip(1).step_by(2);
+        let text = topic.source.text();
+        let blocks = text.split("```\n").skip(1).step_by(2);
         let blocks = blocks.filter(|block| block.starts_with("fsarena "));
         let lines = blocks.flat_map(str::lines).filter(|line| line.is_ascii());
         let commands = lines.filter(|line| line.starts_with("fsarena "));
         for line in commands {
             for command in commands_in(line) {
-                parses(&command).unwrap_or_else(|error| panic!("{}: {line}\n{error}", topic.path));
+                parses(&command)
+                    .unwrap_or_else(|error| panic!("{}: {line}\n{error}", topic.source.path));
                 found += 1;
             }
         }

@@ -6,6 +6,7 @@ mod known;
 mod live;
 mod pause;
 pub mod real;
+mod schema;
 mod work;
 
 pub use clean::assert_nothing_left;
@@ -259,8 +260,10 @@ impl Ran {
     /// Standard output as one JSON document, with nothing before or after it.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
+        let document: Value = serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout));
+        schema::assert_published(&document);
+        document
     }
 
     /// The records in the JSON document of `run` and `show`.

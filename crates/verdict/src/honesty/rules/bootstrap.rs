@@ -43,7 +43,7 @@ fn compare(a: &[f64], b: &[f64], rng: &mut SeededRng) -> RuleRun {
 fn percentile_interval(a: &[f64], b: &[f64], rng: &mut SeededRng) -> (f64, f64) {
     let mut ratios: Vec<f64> =
         (0..RESAMPLES).map(|_| resampled(b, rng).mean / resampled(a, rng).mean).collect();
-    ratios.sort_by(f64::total_cmp);
+    fsarena_stats::sort(&mut ratios);
     let at = |share: f64| ratios[(share * (RESAMPLES - 1) as f64).round() as usize];
     (at(ALPHA / 2.0), at(1.0 - ALPHA / 2.0))
 }
