@@ -11,8 +11,8 @@ use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::Style;
 use crate::text::{bold, wrap};
+use fsarena_honesty::{FALSE_PER_THOUSAND, Replayed, RuleFigures, TapeFacts};
 use fsarena_model::units::{Nanos, three_digits};
-use fsarena_verdict::honesty::{FALSE_PER_THOUSAND, Replayed, RuleFigures, TapeFacts};
 
 /// Injected effects that power is shown of.
 const SHOWN: [f64; 4] = [1.02, 1.05, 1.10, 1.30];

@@ -11,6 +11,8 @@ use crate::{
     DeviceModelLine, MediumErrorHead, MergedLine, Missing, PlanCost, RunLine, SequenceHead,
     ShownDataset,
 };
+use fsarena_honesty::Replayed;
+use fsarena_honesty::families::{FamiliesReplayed, Power};
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
@@ -21,8 +23,6 @@ use fsarena_study::{
 };
 use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Forest, History, Sides};
-use fsarena_verdict::honesty::Replayed;
-use fsarena_verdict::honesty::families::{FamiliesReplayed, Power};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};

@@ -5,7 +5,6 @@
 //! the same numbers. [`verdicts`] says what it found, with what [`watchers`] saw and which
 //! [`factors`] explain the differences; [`compare`] takes several RUNs as the sample. The method is
 //! described in `docs/verdict.md`; its pieces are in `fsarena-stats`.
-//! [`honesty`] replays it on tapes.
 //!
 //! Pure: nothing here reads a file, a clock or the machine. Only whole trials are replicates.
 //! Absence of a difference is never called "the same".
@@ -20,7 +19,6 @@ mod disturbed;
 mod durations;
 mod effect;
 pub mod factors;
-pub mod honesty;
 mod judge;
 mod parallel;
 mod points;

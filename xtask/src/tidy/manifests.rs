@@ -17,8 +17,8 @@ const MAY_USE: &[(&str, &str)] = &[
     (
         "cli",
         "bounded bundle corpus crash crash-runs devices disk-server doctor engine executor \
-         filesystems foreign guests hosts metrics model plan process reference report runner \
-         stats store study trace vdisk verdict watch worker",
+         filesystems foreign guests honesty hosts metrics model plan process reference report \
+         runner stats store study trace vdisk verdict watch worker",
     ),
     ("corpus", "bounded model"),
     // Pure logic: crash states, the oracle, figures. Others boot, mount and print.
@@ -53,9 +53,10 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     // A guest kernel: its build and its boot are programs that are started; its disks are models.
     ("guests", "bounded devices disk-server executor model process schema-stub vdisk"),
+    // The shipped rule and rules of the field on tapes: plain numbers in, figures out.
+    ("honesty", "model schema-stub stats verdict"),
     // Names of hosts, text of a command line that others start, and who may be a rank.
     ("hosts", "bounded model process"),
-    // The shipped rule on tapes: plain numbers in, figures out.
     ("metrics", "model"),
     ("model", "schema-stub"),
     // A job file is read with the experiment: what it needs and what it may not do.
@@ -68,7 +69,7 @@ const MAY_USE: &[(&str, &str)] = &[
     ("reference", ""),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
-    ("report", "chart model reference study verdict"),
+    ("report", "chart honesty model reference study verdict"),
     // Besides the flow: devices, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.

@@ -9,12 +9,12 @@ use anyhow::{Context as _, Result};
 use fsarena_devices::inventory::{self, SurveyRow, Verdict};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
+use fsarena_honesty::Tape;
 use fsarena_metrics::KernelRoots;
 use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::score::TrialScore;
 use fsarena_report::DeviceLine;
 use fsarena_store::Store;
-use fsarena_verdict::honesty::Tape;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -168,8 +168,7 @@ fn classes(database: &Path) -> Result<Vec<NoiseClass>> {
     let header = store.header(run)?;
     let scores = store.scores(run)?;
     // A RUN without a value has no tape; that it has none is said by whoever asked.
-    let tapes = fsarena_verdict::honesty::tapes("the equal runs", &header.plan, &scores)
-        .unwrap_or_default();
+    let tapes = fsarena_honesty::tapes("the equal runs", &header.plan, &scores).unwrap_or_default();
     let of = |&(workload, phase, words): &(&str, &str, &str)| {
         let tape = tapes.iter().find(|tape| tape.workload == workload && tape.phase == phase)?;
         Some(judge(tape, words, &scores))

@@ -5,17 +5,15 @@ use super::{alike, open, run};
 use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
+use fsarena_honesty::families::{
+    FamiliesReplayed, FamilyConfig, FamilyTape, Power, PowerConfig, Quick, blocks_needed,
+    family_tape, power, replay_families,
+};
+use fsarena_honesty::{Config, FALSE_PER_THOUSAND, Replayed, Tape, replay, tapes, trials_needed};
 use fsarena_model::seed::Seed;
 use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
 use fsarena_store::{RunId, Store};
-use fsarena_verdict::honesty::families::{
-    FamiliesReplayed, FamilyConfig, FamilyTape, Power, PowerConfig, Quick, blocks_needed,
-    family_tape, power, replay_families,
-};
-use fsarena_verdict::honesty::{
-    Config, FALSE_PER_THOUSAND, Replayed, Tape, replay, tapes, trials_needed,
-};
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -6,11 +6,11 @@ use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::Style;
 use crate::text::{bold, wrap};
-use fsarena_model::units::three_digits;
-use fsarena_verdict::honesty::families::{
+use fsarena_honesty::families::{
     AskedPairs, FamiliesReplayed, FamilyFigures, FamilyRule, FamilyTapeFacts, NOISES, Odd,
     SESSION_BLOCKS, Scenario, TapePhase, Truth,
 };
+use fsarena_model::units::three_digits;
 
 /// Injected factors that power is shown of.
 const SHOWN: [f64; 3] = [1.05, 1.10, 1.30];

@@ -7,10 +7,10 @@ use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::Style;
 use crate::text::wrap;
-use fsarena_model::units::three_digits;
-use fsarena_verdict::honesty::families::{
+use fsarena_honesty::families::{
     Covariate, EFFECTS, FamilyFigures, LAGS, POWER, PhaseFigures, Power, TO_BE_FOUND, Truth,
 };
+use fsarena_model::units::three_digits;
 
 /// All tapes, each with what is found on it.
 #[must_use]
@@ -85,7 +85,7 @@ fn quick(tape: &Power, width: usize) -> String {
 
 /// What the rule of quick said with this effect.
 fn quick_figures(tape: &Power, factor: f64) -> Option<&FamilyFigures> {
-    let is_meant = |scenario: &fsarena_verdict::honesty::families::Scenario| {
+    let is_meant = |scenario: &fsarena_honesty::families::Scenario| {
         scenario.truth == Truth::Exchangeable && scenario.factor == factor
     };
     let row = tape.scenarios.iter().find(|row| is_meant(&row.scenario))?;

@@ -1,10 +1,10 @@
 //! The table of rules and what stands below it.
 
 use super::*;
+use fsarena_honesty::{EffectFigures, LeftOut, Rate};
 use fsarena_model::run::Clock;
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::Metric;
-use fsarena_verdict::honesty::{EffectFigures, LeftOut, Rate};
 
 fn effect(factor: f64, slower: usize, faster: usize, runs: f64) -> EffectFigures {
     EffectFigures {

@@ -1,13 +1,9 @@
-//! The judge, its looks, what watchers find, which factors explain a difference, and what rules of
-//! the field say on tapes of known noise.
+//! The judge, its looks, what watchers find, and which factors explain a difference.
 
 mod answers;
 mod factors;
 mod fit;
 mod judge;
-mod replays;
-mod schedules;
-mod synthetic;
 mod trials;
 mod watchers;
 

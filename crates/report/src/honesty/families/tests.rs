@@ -1,12 +1,12 @@
 //! The tables of families and what stands below them.
 
 use super::*;
-use fsarena_model::run::Clock;
-use fsarena_model::seed::Seed;
-use fsarena_verdict::honesty::families::{
+use fsarena_honesty::families::{
     PhaseFigures, Quick, ScenarioFigures, TapePhase, courses, scenarios,
 };
-use fsarena_verdict::honesty::{LeftOut, Rate};
+use fsarena_honesty::{LeftOut, Rate};
+use fsarena_model::run::Clock;
+use fsarena_model::seed::Seed;
 
 fn figures(scenario: &Scenario, rule: &FamilyRule, wrong: usize) -> FamilyFigures {
     let found = |count| (scenario.factor != 1.0).then(|| Rate::new(count, 2000));

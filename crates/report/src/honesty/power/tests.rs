@@ -1,13 +1,13 @@
 //! The tables of what a quick RUN finds.
 
 use super::*;
-use fsarena_model::run::Clock;
-use fsarena_model::seed::Seed;
-use fsarena_verdict::honesty::families::{
+use fsarena_honesty::families::{
     Adjusted, AskedPairs, Explained, FamilyTapeFacts, PhaseCovariates, PhaseNoise, PhasePower,
     Quick, Scenario, ScenarioFigures, TapePhase, courses,
 };
-use fsarena_verdict::honesty::{LeftOut, Rate};
+use fsarena_honesty::{LeftOut, Rate};
+use fsarena_model::run::Clock;
+use fsarena_model::seed::Seed;
 
 fn facts() -> FamilyTapeFacts {
     FamilyTapeFacts {

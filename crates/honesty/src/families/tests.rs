@@ -4,12 +4,12 @@ use super::play::{Draw, Played, Prepared, Window, play};
 use super::replays::{play_all, starts};
 use super::synthetic::{Normal, tape};
 use super::*;
-use crate::judge::Judge;
 use fsarena_model::run::RunPlan;
 use fsarena_model::score::TrialScore;
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::{Stop, StopWhy};
 use fsarena_stats::interval::t_quantile;
+use fsarena_verdict::Judge;
 
 /// Normal noise of this standard deviation around levels that differ.
 fn quiet_and_equal(blocks: usize, sd: f64) -> FamilyTape {

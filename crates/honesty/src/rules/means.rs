@@ -1,7 +1,7 @@
 //! The habits of articles: means, bars, and looking after every run until it is significant.
 
 use super::rule::{Rule, RuleRun, Summary, beyond};
-use crate::honesty::{Label, Slots};
+use crate::{Label, Slots};
 use fsarena_model::verdict::Verdict;
 use fsarena_stats::{Interval, mean_t};
 

@@ -3,7 +3,6 @@
 use super::rules::Course;
 use super::scenario::{SESSION_BLOCKS, Scenario, Truth};
 use super::tape::FamilyTape;
-use crate::judge::Judge;
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{Covariates, MemoryKind, PhaseScore, TrialScore};
@@ -12,6 +11,7 @@ use fsarena_model::verdict::{
     InterimAnalysis, Limits, METHOD_VERSION, Metric, Question, VerdictPlan,
 };
 use fsarena_stats::PairSample;
+use fsarena_verdict::Judge;
 
 /// What is drawn for one play.
 #[derive(Clone, PartialEq, Eq, Debug)]

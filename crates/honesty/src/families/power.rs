@@ -7,7 +7,7 @@ use super::replays::{FamilyConfig, FamilyTapeFacts, ScenarioFigures, play_all, s
 use super::rules::{Course, FamilyRule, courses, longest_play, one_look};
 use super::scenario::{AskedPairs, EFFECTS, Scenario, Truth};
 use super::tape::{FamilyTape, FamilyTapeError, TapePhase};
-use crate::honesty::figures::Rate;
+use crate::figures::Rate;
 use fsarena_model::record::TrialRecord;
 use fsarena_stats::interval::t_quantile;
 use serde::Serialize;

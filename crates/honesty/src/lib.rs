@@ -10,6 +10,7 @@
 //! A tape of several contenders is played by whole RUNs: see [`families`].
 //!
 //! Pure: nothing here reads a file, a clock or the machine.
+#![forbid(unsafe_code)]
 
 mod facts;
 pub mod families;
@@ -26,6 +27,10 @@ pub use tape::{LeftOut, Tape, TapeError, tapes};
 
 use figures::RuleTally;
 use fsarena_model::seed::Seed;
+#[cfg(not(feature = "schema"))]
+use fsarena_schema_stub::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Factors that the values of B are multiplied by; the first injects nothing. The margin is added

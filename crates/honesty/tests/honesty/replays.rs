@@ -2,10 +2,8 @@
 //! elsewhere by other code. Bounds are loose, seeds fixed.
 
 use crate::synthetic::{drift, sessions, spikes, tape_of, white};
+use fsarena_honesty::{Config, Rate, Replayed, RuleFigures, TapeError, replay, trials_needed};
 use fsarena_model::seed::Seed;
-use fsarena_verdict::honesty::{
-    Config, Rate, Replayed, RuleFigures, TapeError, replay, trials_needed,
-};
 
 fn config(replays: u32) -> Config {
     Config { replays, margin: 0.02, seed: Seed::from_number(1) }

@@ -1,9 +1,9 @@
 //! Which slot is said to be of whom, how many are taken, and what they cost.
 
 use crate::synthetic::tape_of;
+use fsarena_honesty::{Label, Rule, Slots, Tape, all_rules, longest_window};
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::Verdict;
-use fsarena_verdict::honesty::{Label, Rule, Slots, Tape, all_rules, longest_window};
 
 fn rule(key: &str) -> Rule {
     all_rules(0.02).into_iter().find(|rule| rule.key == key).expect("the key of a rule")

@@ -5,7 +5,7 @@ use super::rules::{Course, FamilyRule, Quick, courses, longest_play};
 use super::scenario::{Scenario, Truth, scenarios};
 use super::tally::{FamilyFigures, FamilyTally};
 use super::tape::{FamilyTape, FamilyTapeError, TapePhase, TapeTrial};
-use crate::honesty::tape::LeftOut;
+use crate::tape::LeftOut;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::seed::Seed;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! A rule made of what criterion.rs prints.
 
 use super::rule::{Rule, RuleRun, Summary};
-use crate::honesty::Label;
+use crate::Label;
 use fsarena_model::seed::SeededRng;
 
 const RUNS: usize = 10;

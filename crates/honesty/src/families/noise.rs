@@ -2,7 +2,7 @@
 //! before leaves behind, and what is common to a block.
 
 use super::tape::{FamilyTape, TapePhase};
-use crate::honesty::facts::autocorrelation;
+use crate::facts::autocorrelation;
 use serde::Serialize;
 
 /// Lags that autocorrelations are given of, in blocks.

@@ -1,7 +1,7 @@
 //! Tapes made by hand for tests: noise of known shape and size around levels that differ.
 
 use super::tape::{FamilyTape, TapePhase, TapeTrial};
-use crate::honesty::tape::LeftOut;
+use crate::tape::LeftOut;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::seed::Seed;
 use fsarena_testkit::records;

@@ -1,6 +1,6 @@
 //! What a rule is, what it says in the end, and the means that several rules take.
 
-use crate::honesty::slots::Slots;
+use crate::slots::Slots;
 use fsarena_model::verdict::Verdict;
 
 /// What a rule says in the end.

@@ -1,6 +1,6 @@
 //! The slots of a tape as a rule takes them, one after the other.
 
-use crate::honesty::Tape;
+use crate::Tape;
 use fsarena_model::seed::SeededRng;
 use fsarena_model::verdict::Metric;
 

@@ -1,7 +1,7 @@
 //! Rules made of what tools print: hyperfine, benchstat, the Phoronix Test Suite, pytest-benchmark.
 
 use super::rule::{Rule, RuleRun, Summary, beyond};
-use crate::honesty::{Label, Slots};
+use crate::{Label, Slots};
 use fsarena_stats::{mann_whitney, median};
 
 const RUNS: usize = 10;

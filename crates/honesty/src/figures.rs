@@ -1,7 +1,7 @@
 //! What a rule said over all its plays, in figures.
 
-use crate::honesty::rules::{Rule, RuleRun};
-use crate::honesty::slots::Slots;
+use crate::rules::{Rule, RuleRun};
+use crate::slots::Slots;
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::Verdict;
 use serde::Serialize;

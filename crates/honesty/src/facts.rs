@@ -1,6 +1,6 @@
 //! What a tape is like, before anything is decided on it.
 
-use crate::honesty::{LeftOut, Tape};
+use crate::{LeftOut, Tape};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::Metric;
 use fsarena_stats::{SampleError, mean, median, standard_deviation};

@@ -3,7 +3,7 @@
 use super::play::Played;
 use super::rules::FamilyRule;
 use super::scenario::Scenario;
-use crate::honesty::figures::Rate;
+use crate::figures::Rate;
 use fsarena_model::verdict::{DecidedPair, Verdict};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Tapes of several contenders: the complete blocks of a RUN, in the order of time.
 
-use crate::honesty::tape::LeftOut;
+use crate::tape::LeftOut;
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::verdict::Metric;

@@ -1,9 +1,9 @@
 //! Tapes of known noise: 4,000 trials of one second around 10 s of machine time.
 
+use fsarena_honesty::{LeftOut, Tape};
 use fsarena_model::run::Clock;
 use fsarena_model::seed::{Seed, SeededRng};
 use fsarena_model::verdict::Metric;
-use fsarena_verdict::honesty::{LeftOut, Tape};
 use std::f64::consts::TAU;
 
 /// Spread of a run, as in the tables of the method: 3 %.

@@ -13,7 +13,7 @@ mod tools;
 
 pub use rule::{Rule, RuleRun};
 
-use crate::honesty::Slots;
+use crate::Slots;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_stats::paired::floor_sd;
 use fsarena_stats::{Decision, Family, LookInput, LookResult, Looks, PairSample};
