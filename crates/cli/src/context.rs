@@ -21,25 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Exit codes of the program, and that of the shell for Ctrl-C.
-pub mod exit {
-    /// Something failed.
-    pub const FAILED: u8 = 1;
-    /// The command line or an experiment file is wrong.
-    pub const USAGE: u8 = 2;
-    /// A comparison with `--fail-on slower` found a slower one.
-    pub const SLOWER: u8 = 3;
-    /// `--require-decision` was given, and a question is undecided.
-    pub const UNDECIDED: u8 = 4;
-    /// A phase was to be cold and could not be proved cold.
-    pub const INVALID: u8 = 5;
-    /// A comparison had nothing to compare, or, with `--fail-on missing`, a side without figures.
-    pub const MISSING: u8 = 6;
-    /// A promise of fsync was broken on a disk that is honest.
-    pub const BROKEN: u8 = 7;
-    /// Stopped by the user.
-    pub const INTERRUPTED: u8 = 130;
-}
+pub use fsarena_model::exit;
 
 /// The user asked for something that is not possible; exit code 2.
 #[derive(Debug)]

@@ -21,6 +21,7 @@ mod rendezvous;
 pub mod script;
 mod secret;
 mod ssh;
+mod trusted_ssh;
 
 pub use answer::{Answer, Answers};
 pub use connected::ConnectedRanks;
@@ -32,3 +33,4 @@ pub use quoting::quoted;
 pub use rendezvous::{Event, Listening, REQUESTS, Rendezvous, listen};
 pub use secret::{Secret, SecretError};
 pub use ssh::{Ssh, SshError};
+pub use trusted_ssh::TrustedSsh;

@@ -91,6 +91,7 @@ pub mod crash;
 pub mod cycle;
 pub mod dataset;
 pub mod device;
+pub mod exit;
 pub mod factor;
 pub mod free;
 pub mod header_rules;

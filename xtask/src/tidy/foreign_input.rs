@@ -42,7 +42,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("bundle/src/unpack.rs", "bundle"),
     ("chart/src/file.rs", "quantity"),
     ("cli/src/args/factors.rs", "level"),
-    ("cli/src/commands/fleet/connections.rs", "ssh-messages"),
+    ("fleet/src/connections.rs", "ssh-messages"),
     (
         "cli/src/commands/import.rs",
         "import-bonnie import-fio import-hyperfine import-ior import-mdtest import-phoronix",

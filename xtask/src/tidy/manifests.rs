@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &str)] = &[
     (
         "cli",
         "bounded bundle corpus crash crash-runs devices disk-server doctor engine executor \
-         filesystems foreign guests honesty hosts metrics model plan process reference report \
+         filesystems fleet foreign guests honesty hosts metrics model plan process reference report \
          runner stats store study trace vdisk verdict watch worker",
     ),
     ("corpus", "bounded model"),
@@ -42,6 +42,8 @@ const MAY_USE: &[(&str, &str)] = &[
     ),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", "model process"),
+    // RUNs of other hosts over ssh, and their databases: it says nothing, and compares nothing.
+    ("fleet", "bounded hosts model process store"),
     // Files of other programs: text in, workloads, plans and records out.
     ("foreign", "model"),
     // For tests only: whatever reads foreign input, and what shows it.

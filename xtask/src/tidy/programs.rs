@@ -31,7 +31,7 @@ const STARTS: &[&str] = &[
 const STARTED: &[(&str, &[&str])] = &[
     ("cli/src/commands/browse.rs", &["xdg-open", "runuser", "getent"]),
     ("cli/src/commands/chart_files.rs", &["rsvg-convert"]),
-    ("cli/src/commands/fleet/connections.rs", &["ssh of --ssh"]),
+    ("fleet/src/connections.rs", &["ssh of --ssh"]),
     ("cli/src/commands/install.rs", &["apt-get"]),
     ("cli/src/commands/remote.rs", &["ssh of --ssh"]),
     ("cli/src/commands/run/hosts.rs", &["ssh"]),

@@ -4,7 +4,7 @@
 use crate::context::Usage;
 use anyhow::Result;
 use fsarena_executor::worker::SECRET_VARIABLE;
-use fsarena_hosts::{Host, HostList, Secret, Ssh};
+use fsarena_hosts::{HostList, Secret, Ssh, TrustedSsh};
 use fsarena_model::units::Nanos;
 use fsarena_process::cmd;
 use fsarena_process::program::{ProgramError, TrustedProgram};
@@ -22,53 +22,32 @@ pub(super) fn hosts(named: &str) -> Result<HostList> {
     Ok(HostList::from_option("--hosts", named).map_err(|error| Usage(error.to_string()))?)
 }
 
-/// The ssh to hosts: its program, which may be started, and the user's options.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct TrustedSsh {
-    pub(super) program: TrustedProgram,
-    words: Ssh,
-}
-
-impl TrustedSsh {
-    /// The ssh of `--ssh`. A name without a path is looked for as other programs are, once; what
-    /// is written with its path is shown to `check` before.
-    ///
-    /// # Errors
-    /// When it is no command, not there, or one that root does not run.
-    pub(super) fn find(text: &str, check: impl Fn(&Path) -> Result<()>) -> Result<Self> {
-        let words = Ssh::parse(text).map_err(|error| Usage(format!("--ssh: {error}")))?;
-        let name = words.program();
-        let program = if name.contains('/') {
-            check(Path::new(name))?;
-            TrustedProgram::at(Path::new(name)).map_err(|error| match error {
-                ProgramError::Missing { .. } => {
-                    Usage(format!("--ssh: {error}; name an ssh that is there"))
-                }
-                ProgramError::Untrusted(untrusted) => Usage(format!("--ssh: {untrusted}")),
-            })?
-        } else if let Some(found) = cmd::find(name) {
-            found
-        } else {
-            let why = cmd::why_missing(name);
-            refuse!("--ssh {name}: {why}; name an ssh with its path, or install openssh-client");
-        };
-        let Some(path) = program.path().to_str() else {
-            let path = program.path().display();
-            refuse!("--ssh {name}: {path} is no text; name an ssh with another path");
-        };
-        let words = words.clone().at(path.to_owned());
-        Ok(Self { program, words })
-    }
-
-    /// Program and arguments that do `words` on `host`.
-    pub(super) fn command_line<W: AsRef<str>>(&self, host: &Host, words: &[W]) -> Vec<String> {
-        self.words.command_line(host, words)
-    }
-
-    /// The arguments alone.
-    pub(super) fn arguments<W: AsRef<str>>(&self, host: &Host, words: &[W]) -> Vec<String> {
-        self.command_line(host, words).split_off(1)
-    }
+/// The ssh of `--ssh`. A name without a path is looked for as other programs are, once; what
+/// is written with its path is shown to `check` before.
+///
+/// # Errors
+/// When it is no command, not there, or one that root does not run.
+pub(super) fn find_ssh(text: &str, check: impl Fn(&Path) -> Result<()>) -> Result<TrustedSsh> {
+    let words = Ssh::parse(text).map_err(|error| Usage(format!("--ssh: {error}")))?;
+    let name = words.program();
+    let program = if name.contains('/') {
+        check(Path::new(name))?;
+        TrustedProgram::at(Path::new(name)).map_err(|error| match error {
+            ProgramError::Missing { .. } => {
+                Usage(format!("--ssh: {error}; name an ssh that is there"))
+            }
+            ProgramError::Untrusted(untrusted) => Usage(format!("--ssh: {untrusted}")),
+        })?
+    } else if let Some(found) = cmd::find(name) {
+        found
+    } else {
+        let why = cmd::why_missing(name);
+        refuse!("--ssh {name}: {why}; name an ssh with its path, or install openssh-client");
+    };
+    let path = program.path().display().to_string();
+    TrustedSsh::new(program, words.clone()).ok_or_else(|| {
+        Usage(format!("--ssh {name}: {path} is no text; name an ssh with another path")).into()
+    })
 }
 
 /// Refuses what cannot be a program on another host.

@@ -1,47 +1,32 @@
 //! What is to be carried out on the hosts, read and checked before the first of them is asked.
 
 use crate::args::{Cli, Command, FleetRunArgs, RunArgs};
-use crate::commands::remote::{self, TrustedSsh};
+use crate::commands::remote;
 use crate::commands::run::read_experiment;
 use crate::context::Usage;
 use anyhow::Result;
 use clap::Parser as _;
-use fsarena_hosts::HostList;
+use fsarena_fleet::FleetTask;
 
-/// A fleet and its task.
-pub(super) struct Request {
-    pub(super) hosts: HostList,
-    pub(super) ssh: TrustedSsh,
-    /// The program on the hosts, where this one is not copied.
-    pub(super) program: String,
-    /// The experiment as a file; empty where it is a built-in one.
-    pub(super) experiment: Vec<u8>,
-    /// Of `run` on each host, without the file.
-    pub(super) arguments: Vec<String>,
-    pub(super) seed: u64,
-}
-
-impl Request {
-    /// Reads arguments, hosts and experiment.
-    pub(super) fn read(args: &FleetRunArgs) -> Result<Self> {
-        let hosts = remote::hosts(&args.hosts)?;
-        let ssh = TrustedSsh::find(&args.ssh, |_| Ok(()))?;
-        let program = args.remote_program.clone();
-        remote::check_program(&program)?;
-        let run = run_options(args)?;
-        let (experiment, own_seed) = experiment(args.experiment.as_deref())?;
-        // Hosts must not draw one each.
-        let drawn = fsarena_metrics::realtime_ns() % 1_000_000_000;
-        let seed = args.seed.or(own_seed).unwrap_or(drawn);
-        let name = args.experiment.iter().filter(|_| experiment.is_empty()).cloned();
-        let mut arguments: Vec<String> = name.collect();
-        arguments.extend(["--seed".to_owned(), seed.to_string()]);
-        if args.yes && !run.yes {
-            arguments.push("--yes".to_owned());
-        }
-        arguments.extend(args.run_options.iter().cloned());
-        Ok(Self { hosts, ssh, program, experiment, arguments, seed })
+/// Reads arguments, hosts and experiment.
+pub(super) fn read(args: &FleetRunArgs) -> Result<FleetTask> {
+    let hosts = remote::hosts(&args.hosts)?;
+    let ssh = remote::find_ssh(&args.ssh, |_| Ok(()))?;
+    let program = args.remote_program.clone();
+    remote::check_program(&program)?;
+    let run = run_options(args)?;
+    let (experiment, own_seed) = experiment(args.experiment.as_deref())?;
+    // Hosts must not draw one each.
+    let drawn = fsarena_metrics::realtime_ns() % 1_000_000_000;
+    let seed = args.seed.or(own_seed).unwrap_or(drawn);
+    let name = args.experiment.iter().filter(|_| experiment.is_empty()).cloned();
+    let mut arguments: Vec<String> = name.collect();
+    arguments.extend(["--seed".to_owned(), seed.to_string()]);
+    if args.yes && !run.yes {
+        arguments.push("--yes".to_owned());
     }
+    arguments.extend(args.run_options.iter().cloned());
+    Ok(FleetTask { hosts, ssh, program, experiment, arguments, seed })
 }
 
 /// The options behind `--`, which have to be those of a `run` that a fleet can have.
@@ -109,20 +94,21 @@ mod tests {
     use super::*;
     use crate::args::FleetCommand;
 
-    fn read(words: &[&str]) -> Result<Request> {
+    fn read_words(words: &[&str]) -> Result<FleetTask> {
         let all = ["fsarena", "fleet", "run"].iter().chain(words);
         let Command::Fleet(args) = Cli::try_parse_from(all)?.command else { panic!("{words:?}") };
         let FleetCommand::Run(args) = args.what;
-        Request::read(&FleetRunArgs { ssh: args.ssh.replace("ssh", "/bin/sh"), ..*args })
+        read(&FleetRunArgs { ssh: args.ssh.replace("ssh", "/bin/sh"), ..*args })
     }
 
     #[test]
     fn options_of_run_are_handed_on_with_one_seed() {
-        let request =
-            read(&["quick", "--hosts", "a,b", "--seed", "7", "--yes", "--", "--fs", "ext4,xfs"]);
+        let request = read_words(&[
+            "quick", "--hosts", "a,b", "--seed", "7", "--yes", "--", "--fs", "ext4,xfs",
+        ]);
         let wanted = ["quick", "--seed", "7", "--yes", "--fs", "ext4,xfs"];
         assert_eq!(request.unwrap().arguments, wanted);
-        let drawn = read(&["--hosts", "a"]).unwrap();
+        let drawn = read_words(&["--hosts", "a"]).unwrap();
         assert_eq!(drawn.arguments, ["--seed", &drawn.seed.to_string()]);
     }
 
@@ -133,14 +119,14 @@ mod tests {
         let text = "schema = 1\nname = \"x\"\n[run]\nseed = 5\n[factors]\ndevice = \"/srv\"\n\
                     [[workload]]\nname = \"w\"\nfiles = 10\nsize = \"256 B\"\nphases = [\"create\"]\n";
         std::fs::write(&path, text).unwrap();
-        let request = read(&[path.to_str().unwrap(), "--hosts", "a"]).unwrap();
+        let request = read_words(&[path.to_str().unwrap(), "--hosts", "a"]).unwrap();
         assert_eq!(request.experiment, text.as_bytes());
         assert_eq!((request.seed, request.arguments), (5, vec!["--seed".into(), "5".into()]));
     }
 
     #[test]
     fn what_does_not_fit_is_refused_before_any_host_is_asked() {
-        let refused = |words: &[&str]| read(words).err().expect("refused").to_string();
+        let refused = |words: &[&str]| read_words(words).expect_err("refused").to_string();
         let cases: [(&[&str], &str); 8] = [
             (&["--hosts=-oProxyCommand=x"], "--hosts: \"-oProxyCommand=x\""),
             (&["nonsense", "--hosts", "a"], "unknown experiment \"nonsense\""),

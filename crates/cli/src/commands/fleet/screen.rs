@@ -2,6 +2,7 @@
 //! the host elsewhere. What hosts print is shown with everything hidden as escapes.
 
 use crate::context;
+use fsarena_fleet::Progress;
 use fsarena_hosts::HostList;
 use fsarena_model::visible;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -40,15 +41,8 @@ impl Screen {
         Self { names, bars, multi }
     }
 
-    /// What is done with a host now: where there is no terminal, not worth a line.
-    pub(super) fn show_state(&self, host: usize, text: &str) {
-        if !self.bars.is_empty() {
-            self.show(host, text);
-        }
-    }
-
     /// What a host does now.
-    pub(super) fn show(&self, host: usize, text: &str) {
+    fn show(&self, host: usize, text: &str) {
         match self.bars.get(host) {
             Some(bar) => bar.set_message(visible::one_line(text).into_owned()),
             None => self.line(host, text),
@@ -56,7 +50,7 @@ impl Screen {
     }
 
     /// A line about a host that stays.
-    pub(super) fn line(&self, host: usize, text: &str) {
+    fn line(&self, host: usize, text: &str) {
         self.print(&format!("{}: {text}", self.names[host]));
     }
 
@@ -69,8 +63,21 @@ impl Screen {
         }
     }
 
-    /// A line that `fsarena run` has printed on a host.
-    pub(super) fn line_of_run(&self, host: usize, line: &str) {
+    /// Takes the lines away.
+    pub(super) fn finish(&self) {
+        self.bars.iter().for_each(ProgressBar::finish_and_clear);
+    }
+}
+
+impl Progress for Screen {
+    /// Where there is no terminal, it is not worth a line.
+    fn show_state(&self, host: usize, text: &str) {
+        if !self.bars.is_empty() {
+            self.show(host, text);
+        }
+    }
+
+    fn line_of_run(&self, host: usize, line: &str) {
         let line = line.trim();
         if line.is_empty() || NOT_SHOWN.iter().any(|start| line.starts_with(start)) {
             return;
@@ -79,11 +86,6 @@ impl Screen {
             true => self.show(host, line),
             false => self.line(host, line),
         }
-    }
-
-    /// Takes the lines away.
-    pub(super) fn finish(&self) {
-        self.bars.iter().for_each(ProgressBar::finish_and_clear);
     }
 }
 

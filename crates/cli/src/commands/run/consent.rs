@@ -5,11 +5,11 @@ mod commands;
 mod programs;
 
 use crate::args::RunArgs;
-use crate::commands::remote::TrustedSsh;
 use crate::commands::trust;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_devices::vet::{self, WipeConsent};
+use fsarena_hosts::TrustedSsh;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
@@ -49,7 +49,7 @@ pub(super) fn vet_programs(
 ) -> Result<()> {
     let mut all = programs::written_out(plan, user);
     all.extend(files);
-    all.extend(ssh.map(|ssh| ssh.program.path().to_owned()));
+    all.extend(ssh.map(|ssh| ssh.program().path().to_owned()));
     for contender in &plan.contenders {
         if let DeviceLevel::Virtual { kernel, .. } = &contender.levels.device {
             all.extend(context::kernels()?.called(kernel).map(|found| found.binary));

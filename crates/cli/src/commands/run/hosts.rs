@@ -5,12 +5,12 @@
 
 use super::rendezvous::{self, Allocation};
 use crate::args::RunArgs;
-use crate::commands::remote::{self, TrustedSsh};
+use crate::commands::remote;
 use crate::commands::trust;
 use crate::context::{Usage, exit};
 use anyhow::Result;
 use fsarena_executor::work_limit_ns;
-use fsarena_hosts::{Ending, Host, HostList};
+use fsarena_hosts::{Ending, Host, HostList, TrustedSsh};
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::factor::{self, HOST_COUNT, RANKS};
 use fsarena_model::run::{RunPlace, RunPlan};
@@ -85,7 +85,7 @@ pub(super) fn ssh(args: &RunArgs, consents: &[TrustConsent]) -> Result<Option<Tr
         return Ok(None);
     }
     let check = |path: &Path| trust::check_program(path, consents);
-    TrustedSsh::find(args.ssh.as_deref().unwrap_or(SSH), check).map(Some)
+    remote::find_ssh(args.ssh.as_deref().unwrap_or(SSH), check).map(Some)
 }
 
 /// Adds the level of the ranks where it is not said: one for each host.
@@ -329,11 +329,12 @@ fn rank_host(ssh: &TrustedSsh, host: &Host, (program, mount): (&str, Option<&str
 
 /// What a host says of itself, or in a sentence why it says nothing.
 fn hello(ssh: &TrustedSsh, host: &Host, program: &str) -> Result<HostHello, String> {
-    let mut command = ProgramCommand::new(&ssh.program);
+    let mut command = ProgramCommand::new(ssh.program());
     command.args(ssh.arguments(host, &[program, "rank-server"]));
     let captured = capture(&mut command, "", Limits::of_writer(), Some(HELLO_TIMEOUT), None);
-    let captured = captured
-        .map_err(|error| format!("{}: cannot be started: {error}", ssh.program.path().display()))?;
+    let captured = captured.map_err(|error| {
+        format!("{}: cannot be started: {error}", ssh.program().path().display())
+    })?;
     let status = match captured.end {
         End::Ended(status) => status,
         _ => {

@@ -1,10 +1,10 @@
 //! What is done with one host: a look at its program, copying ours, and its RUN. Whatever goes
 //! wrong becomes one sentence that begins with the name of the host.
 
-use super::connections::{Connection, Connections, Ended, TakeLine};
-use super::request::Request;
-use crate::context;
+use crate::connections::{Connection, Connections, Ended, TakeLine};
+use crate::task::{FleetTask, ReadyHost};
 use fsarena_hosts::{Answer, Ending, Host, script};
+use fsarena_model::exit;
 use fsarena_process::private;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -23,26 +23,20 @@ const CHUNK_BYTES: usize = 256 << 10;
 #[derive(Clone, Copy)]
 pub(super) struct Session<'a> {
     pub(super) host: &'a Host,
-    pub(super) request: &'a Request,
+    pub(super) task: &'a FleetTask,
     pub(super) connections: &'a Connections,
     /// Begins what is said by our scripts.
     pub(super) token: &'a str,
 }
 
-/// What a host has: its kernel with architecture, and its version of the program.
-#[derive(Clone)]
-pub(super) struct Probed {
-    pub(super) machine: String,
-    pub(super) version: String,
-}
-
 /// This program, to be copied.
-pub(super) struct OwnProgram {
-    pub(super) bytes: Vec<u8>,
+#[derive(Debug)]
+pub struct OwnProgram {
+    pub bytes: Vec<u8>,
     /// SHA-256, 64 hex digits.
-    pub(super) sha256: String,
+    pub sha256: String,
     /// Kernel and architecture that it is for, as uname(1) says them.
-    pub(super) machine: String,
+    pub machine: String,
 }
 
 impl OwnProgram {
@@ -53,11 +47,12 @@ impl OwnProgram {
 }
 
 /// What came of a RUN.
-pub(super) struct CarriedOut {
+#[derive(Debug)]
+pub struct CarriedOut {
     /// Whether there is a database.
-    pub(super) has_database: bool,
+    pub has_database: bool,
     /// What is to be said of it, unless all went well.
-    pub(super) sentence: Option<String>,
+    pub sentence: Option<String>,
 }
 
 impl Session<'_> {
@@ -70,9 +65,9 @@ impl Session<'_> {
         if self.connections.is_interrupted() {
             return Err(self.says("not begun: stopped before"));
         }
-        let way = (&self.request.ssh, self.host);
+        let way = (&self.task.ssh, self.host);
         self.connections.open(way, words, self.token, limit, take_line).map_err(|error| {
-            let program = self.request.ssh.program.path().display();
+            let program = self.task.ssh.program().path().display();
             self.says(&format!("{program} cannot be started: {error}; --ssh names another"))
         })
     }
@@ -82,7 +77,7 @@ impl Session<'_> {
     }
 
     /// Looks at a program on the host.
-    pub(super) fn probe(&self, program: &str) -> Result<Probed, String> {
+    pub(super) fn probe(&self, program: &str) -> Result<ReadyHost, String> {
         let words = script::probe(self.token, program);
         let mut connection = self.open(&words, Some(PROBE_LIMIT), Box::new(|_| ()))?;
         connection.close_input();
@@ -98,7 +93,9 @@ impl Session<'_> {
         };
         let ended = self.end(connection, machine.is_some(), read)?;
         match (ended.ending, machine, version) {
-            (Ending::Done, Some(machine), Some(version)) => Ok(Probed { machine, version }),
+            (Ending::Done, Some(machine), Some(version)) => {
+                Ok(ReadyHost { program: program.to_owned(), machine, version })
+            }
             (Ending::Done, ..) => Err(self.says("its shell does not do what a script says")),
             (Ending::NotFound { .. }, Some(_), _) => Err(self.says(&format!(
                 "there is no {program}; --remote-program names it with its path, --install copies \
@@ -169,8 +166,8 @@ impl Session<'_> {
         take_line: TakeLine,
     ) -> CarriedOut {
         let failed = |sentence| CarriedOut { has_database: false, sentence: Some(sentence) };
-        let arguments: Vec<&str> = self.request.arguments.iter().map(String::as_str).collect();
-        let experiment = &self.request.experiment;
+        let arguments: Vec<&str> = self.task.arguments.iter().map(String::as_str).collect();
+        let experiment = &self.task.experiment;
         let words = script::run(self.token, program, experiment.len(), &arguments);
         let mut connection = match self.open(&words, None, take_line) {
             Ok(connection) => connection,
@@ -247,12 +244,12 @@ impl Session<'_> {
             Ending::Done => "it gave no database".to_owned(),
             Ending::Failed { code, .. } => match u8::try_from(*code) {
                 // Undecided where that was to be no success: the comparison says it, too.
-                Ok(context::exit::UNDECIDED) if has_database => return None,
-                Ok(context::exit::INTERRUPTED) => "its RUN was interrupted".to_owned(),
-                Ok(context::exit::INVALID) => {
+                Ok(exit::UNDECIDED) if has_database => return None,
+                Ok(exit::INTERRUPTED) => "its RUN was interrupted".to_owned(),
+                Ok(exit::INVALID) => {
                     "some phases were to be cold, or warm, and were not".to_owned()
                 }
-                Ok(context::exit::USAGE) => with("its RUN was refused", &ended.lines),
+                Ok(exit::USAGE) => with("its RUN was refused", &ended.lines),
                 _ => with("its RUN failed", &ended.lines),
             },
             ending @ (Ending::Lost { .. } | Ending::Killed { .. }) => {

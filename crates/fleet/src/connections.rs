@@ -3,9 +3,8 @@
 //! Ctrl-C closes the standard input of all, which ends their RUNs; a second one kills every ssh.
 //! Where this process is killed the kernel does both.
 
-use crate::commands::remote::TrustedSsh;
 use fsarena_bounded::Bounded;
-use fsarena_hosts::{Answers, Ending, Host};
+use fsarena_hosts::{Answers, Ending, Host, TrustedSsh};
 use fsarena_process::piped::Piped;
 use std::collections::VecDeque;
 use std::io::{self, BufReader};
@@ -59,7 +58,7 @@ impl Connections {
         take_line: TakeLine,
     ) -> io::Result<Connection> {
         let arguments = ssh.arguments(host, words);
-        let (piped, output, errors) = Piped::start(&ssh.program, &arguments)?;
+        let (piped, output, errors) = Piped::start(ssh.program(), &arguments)?;
         let piped = Arc::new(piped);
         let is_late = Arc::new(AtomicBool::new(false));
         let deadline = limit.map(|limit| Instant::now() + limit);

@@ -1,45 +1,44 @@
 //! Databases of hosts merged into the one here. What a host sends may be anything: it has to be one
 //! RUN, with the seed that was asked for, and then passes the checks of every merge.
 
-use crate::commands::open;
-use anyhow::Result;
 use fsarena_model::run::RunState;
 use fsarena_model::seed::Seed;
 use fsarena_process::private;
-use fsarena_store::{MergeOutcome, RunId, Store};
+use fsarena_store::{MergeOutcome, RunId, Store, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A database that was fetched.
-pub(super) struct Fetched<'a> {
-    pub(super) host: &'a str,
-    pub(super) path: PathBuf,
+/// The database of a RUN that was fetched.
+#[derive(Debug)]
+pub struct FetchedRun<'a> {
+    pub host: &'a str,
+    pub path: PathBuf,
 }
 
-/// The RUNs that were merged, and what is to be said of the others.
-#[derive(Default)]
-pub(super) struct Gathered {
-    pub(super) runs: Vec<RunId>,
-    /// Hosts whose RUN was taken, with what it is called and how it stands.
-    pub(super) taken: Vec<String>,
-    pub(super) refused: Vec<String>,
+/// The RUNs that were merged, and what is to be said of all.
+#[derive(Default, Debug)]
+pub struct GatheredRuns {
+    pub runs: Vec<RunId>,
+    /// Of each RUN that was taken: its host, what it is called and how it stands.
+    pub taken: Vec<String>,
+    /// Of each that was not: its host, and why.
+    pub refused: Vec<String>,
+    /// Where databases are that could not be merged now.
+    pub kept: Vec<String>,
 }
 
-/// Merges all into the database `db`.
+/// Merges all into a database.
 ///
 /// # Errors
-/// When that cannot be written; what was fetched is kept then, and named.
-pub(super) fn gather(fetched: &[Fetched<'_>], seed: u64, db: Option<&Path>) -> Result<Gathered> {
-    let mut store = match open::for_writing(db) {
-        Ok(store) => store,
-        Err(error) => {
-            fetched.iter().for_each(keep);
-            return Err(error);
-        }
-    };
-    let mut gathered = Gathered::default();
+/// When that cannot be read any more.
+pub fn gather(
+    store: &mut Store,
+    fetched: &[FetchedRun<'_>],
+    seed: u64,
+) -> Result<GatheredRuns, StoreError> {
+    let mut gathered = GatheredRuns::default();
     for one in fetched {
-        match take(&mut store, one, seed) {
+        match take(store, one, seed) {
             Ok(run) => {
                 let row = store.run(run)?;
                 let state = match row.state {
@@ -55,7 +54,7 @@ pub(super) fn gather(fetched: &[Fetched<'_>], seed: u64, db: Option<&Path>) -> R
             Err(Refusal::Foreign(why)) => gathered.refused.push(format!("{}: {why}", one.host)),
             Err(Refusal::Own(why)) => {
                 gathered.refused.push(format!("{}: not merged: {why}", one.host));
-                keep(one);
+                gathered.kept.push(keep(one));
             }
         }
     }
@@ -70,8 +69,8 @@ enum Refusal {
     Own(String),
 }
 
-fn take(store: &mut Store, one: &Fetched<'_>, seed: u64) -> Result<RunId, Refusal> {
-    let foreign = |error: fsarena_store::StoreError| {
+fn take(store: &mut Store, one: &FetchedRun<'_>, seed: u64) -> Result<RunId, Refusal> {
+    let foreign = |error: StoreError| {
         Refusal::Foreign(format!("its database is not taken: {}", error.fact()))
     };
     let other = Store::open_read_only(&one.path).map_err(foreign)?;
@@ -100,8 +99,9 @@ fn take(store: &mut Store, one: &Fetched<'_>, seed: u64) -> Result<RunId, Refusa
     }
 }
 
-/// Keeps a database that cannot be merged now, in the working directory.
-fn keep(one: &Fetched<'_>) {
+/// Keeps a database that cannot be merged now, in the working directory, and says where it is.
+#[must_use]
+pub fn keep(one: &FetchedRun<'_>) -> String {
     let kept = (0..100).find_map(|number| {
         let name = match number {
             0 => format!("fsarena-{}.db", one.host),
@@ -112,7 +112,7 @@ fn keep(one: &Fetched<'_>) {
         std::io::copy(&mut from, &mut file).ok().map(|_| name)
     });
     match kept {
-        Some(name) => say!("kept: {name}; `fsarena merge ./{name}` takes it"),
-        None => say!("{}: its database could not be kept either", one.host),
+        Some(name) => format!("kept: {name}; `fsarena merge ./{name}` takes it"),
+        None => format!("{}: its database could not be kept either", one.host),
     }
 }
