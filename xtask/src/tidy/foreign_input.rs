@@ -42,7 +42,6 @@ const READ_BY: &[(&str, &str)] = &[
     ("bundle/src/unpack.rs", "bundle"),
     ("chart/src/file.rs", "quantity"),
     ("cli/src/args/factors.rs", "level"),
-    ("fleet/src/connections.rs", "ssh-messages"),
     (
         "cli/src/commands/import.rs",
         "import-bonnie import-fio import-hyperfine import-ior import-mdtest import-phoronix",
@@ -106,6 +105,7 @@ const READ_BY: &[(&str, &str)] = &[
     ("filesystems/src/ufs1.rs", "fs-programs"),
     ("filesystems/src/vfat.rs", "fs-programs"),
     ("filesystems/src/xfs.rs", "fs-programs"),
+    ("fleet/src/connections.rs", "ssh-messages"),
     ("foreign/src/fio/job.rs", "fio-job"),
     ("foreign/src/fio/outcome.rs", "fio-output import-fio"),
     ("foreign/src/fio/output.rs", "fio-output import-fio"),
@@ -188,12 +188,12 @@ const OWN_INPUT: &[(&str, &str)] = &[
     ("cli/src/commands/browse.rs", "three fields of one line of getent, about the user's own name"),
     ("cli/src/commands/bundle/check.rs", "a JSON value of any form, compared and never used"),
     ("cli/src/commands/schema.rs", "schemas that are part of the program"),
-    ("cli/src/compressed.rs", "texts that are part of the program"),
     ("cli/src/commands/trust.rs", "a path and names of users, split at one '=', of the user's own"),
     (
         "cli/src/commands/watched.rs",
         "RUN@FROM-TO of the command line: split at its signs, and times",
     ),
+    ("cli/src/compressed.rs", "texts that are part of the program"),
     ("crash/src/workload/builtin.rs", "files that are part of the program, all read by a test"),
     ("engine/src/verify.rs", "fixed places of a sector, which any bytes have"),
     (

@@ -31,7 +31,6 @@ const STARTS: &[&str] = &[
 const STARTED: &[(&str, &[&str])] = &[
     ("cli/src/commands/browse.rs", &["xdg-open", "runuser", "getent"]),
     ("cli/src/commands/chart_files.rs", &["rsvg-convert"]),
-    ("fleet/src/connections.rs", &["ssh of --ssh"]),
     ("cli/src/commands/install.rs", &["apt-get"]),
     ("cli/src/commands/remote.rs", &["ssh of --ssh"]),
     ("cli/src/commands/run/hosts.rs", &["ssh"]),
@@ -99,6 +98,7 @@ const STARTED: &[(&str, &[&str])] = &[
             "fsck.fat:filesystems/src/outputs.rs",
         ],
     ),
+    ("fleet/src/connections.rs", &["ssh of --ssh"]),
     ("guests/src/guest/boot.rs", &["a guest kernel"]),
     ("guests/src/guest/init.rs", &["a command in a guest"]),
     (

@@ -21,44 +21,46 @@ const CALLS: &[&str] = &[
 /// The files of the program that write, and what they write. Who adds one says which test below
 /// makes it, or what it is that is no text of a RUN.
 const WRITERS: &[(&str, &str)] = &[
-    ("commands/alike.rs", "an experiment of its own"),
-    ("commands/article.rs", "article"),
-    ("commands/bundle/write.rs", "bundle"),
-    ("commands/chart_files.rs", "report --assets"),
-    ("commands/crash_states.rs", "an image of a disk"),
-    ("commands/dataset/write.rs", "contents of a dataset"),
-    ("commands/describe.rs", "manual pages of its own"),
-    ("commands/device_model.rs", "a chart, by the one way of texts"),
-    ("commands/fleet/gather.rs", "a database as it came"),
-    ("commands/fleet/session.rs", "a database as it came"),
-    ("commands/history.rs", "history"),
-    ("commands/machine.rs", "an experiment of its own"),
-    ("commands/open.rs", "an empty database"),
-    ("commands/output_file.rs", "the one way of texts, and pictures"),
-    ("commands/report.rs", "report, export"),
+    ("cli/src/commands/alike.rs", "an experiment of its own"),
+    ("cli/src/commands/article.rs", "article"),
+    ("cli/src/commands/bundle/write.rs", "bundle"),
+    ("cli/src/commands/chart_files.rs", "report --assets"),
+    ("cli/src/commands/crash_states.rs", "an image of a disk"),
+    ("cli/src/commands/dataset/write.rs", "contents of a dataset"),
+    ("cli/src/commands/describe.rs", "manual pages of its own"),
+    ("cli/src/commands/device_model.rs", "a chart, by the one way of texts"),
+    ("cli/src/commands/history.rs", "history"),
+    ("cli/src/commands/machine.rs", "an experiment of its own"),
+    ("cli/src/commands/open.rs", "an empty database"),
+    ("cli/src/commands/output_file.rs", "the one way of texts, and pictures"),
+    ("cli/src/commands/report.rs", "report, export"),
+    ("fleet/src/gather.rs", "a database as it came"),
+    ("fleet/src/session.rs", "a database as it came"),
 ];
 
-/// Names of the files of the program that write, below its sources.
-fn writers(dir: &Path, sources: &Path, found: &mut Vec<String>) {
+/// Names of the files in `dir` that write, from `crates` on.
+fn writers(dir: &Path, crates: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {
-            writers(&path, sources, found);
+            writers(&path, crates, found);
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
         let program = text.split("#[cfg(test)]").next().unwrap_or_default();
         if CALLS.iter().any(|call| program.contains(call)) {
-            found.push(path.strip_prefix(sources).unwrap().display().to_string());
+            found.push(path.strip_prefix(crates).unwrap().display().to_string());
         }
     }
 }
 
 #[test]
 fn all_writers_are_known() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    writers(&sources, &sources, &mut found);
+    for own in ["cli/src", "fleet/src"] {
+        writers(&crates.join(own), crates, &mut found);
+    }
     found.sort();
     let known: Vec<&str> = WRITERS.iter().map(|(file, _)| *file).collect();
     assert_eq!(found, known, "what does each write, and which test here makes it?");
