@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
     Rule { name: "changelog", check: prose::changelog },
     Rule { name: "links", check: prose::links },
     Rule { name: "machine-paths", check: prose::machine_paths },
+    Rule { name: "plain-sentences", check: prose::plain_sentences },
     Rule { name: "plain-words", check: prose::plain_words },
     Rule { name: "length-of-docs", check: prose::length_of_docs },
     Rule { name: "promises", check: promises::promises },

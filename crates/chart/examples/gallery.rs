@@ -250,7 +250,7 @@ fn columns(id: &str, panels: usize, count: usize) -> Svg {
         head: head(id, "Work of each cycle"),
         axis: Axis { title: "work time, s".into(), log: false, unit: " s".into() },
         limit: Some((300.0, "period".into())),
-        names: ["nothing beside it", "second load beside it"].map(String::from),
+        names: ["alone", "with a second load"].map(String::from),
         panels: (0..panels).map(panel).collect(),
     }
     .draw()

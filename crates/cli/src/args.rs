@@ -153,7 +153,7 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Build, list and check guest kernels: Linux as a process, in virtual time.
     Kernel(KernelArgs),
-    /// Fetch, list and delete programs of another width: i386 beside those of this machine.
+    /// Fetch, list and delete programs of another width: i386 next to those of this machine.
     Programs(ProgramsArgs),
     /// Cut the power of file systems in guest kernels and say what is lost.
     #[command(alias = "safety")]

@@ -78,7 +78,7 @@ pub fn check_database(path: &Path) -> Result<()> {
 fn check_database_at(path: &Path) -> Result<()> {
     let refused = |why: HeldError| {
         Usage(format!(
-            "{}: {why}, and a journal beside it would be played back as root; copy it to a \
+            "{}: {why}, and a journal next to it would be played back as root; copy it to a \
              directory of root's, or name another with --db",
             path.display()
         ))

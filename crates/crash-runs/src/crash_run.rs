@@ -154,7 +154,7 @@ pub enum CrashRunError {
     Record(#[from] serde_json::Error),
     #[error("of {asked} records, the guest has {seen}")]
     Missing { asked: usize, seen: usize },
-    #[error("the guest looked at nothing")]
+    #[error("the guest inspected nothing")]
     Unseen,
 }
 

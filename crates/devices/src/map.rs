@@ -37,7 +37,7 @@ const NO_PLACE: u32 = FIEMAP_EXTENT_UNKNOWN
 /// `CAP_FOWNER`.
 pub fn map_of_files(root: &Path) -> Result<Map, TargetError> {
     let map = map_of_files_while(root, &mut || true)?;
-    Ok(map.expect("nobody has given it up"))
+    Ok(map.expect("it was not given up"))
 }
 
 /// As [`map_of_files`]. `go_on` is asked before each file; where it says no, the walk is given up

@@ -268,7 +268,7 @@ pub(crate) fn virtual_disk(snapshot: &SystemSnapshot, layer: &Layer) -> Checked 
              its own",
         ),
         (None, Some(machine)) => CheckResult::unknown(format!(
-            "whether the disk is real is not told: this is a virtual machine ({machine})"
+            "whether the disk is real is unknown: this is a virtual machine ({machine})"
         )),
         (None, None) if model.is_empty() => {
             CheckResult::unknown("the disk does not tell its model")

@@ -175,7 +175,7 @@ pub(crate) fn compression(_: &SystemSnapshot, dir: &Directory) -> Checked {
     Ok(match set {
         // It is a property of the dataset there, and no mount option tells of it.
         None if fstype == "zfs" => {
-            CheckResult::unknown("whether zfs compresses here is not told by its mount")
+            CheckResult::unknown("the mount does not say whether zfs compresses here")
                 .remedy("ask it")
                 .command("zfs get compression")
         }

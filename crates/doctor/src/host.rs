@@ -176,7 +176,7 @@ pub(crate) fn page_reporting(snapshot: &SystemSnapshot) -> Checked {
         (false, _) if devices.is_dir() => CheckResult::fine("no balloon reports free memory"),
         (false, None) => CheckResult::fine("no hypervisor that could take memory away"),
         (false, Some(name)) => CheckResult::unknown(format!(
-            "whether {name} takes free memory away is not told (no /sys/bus/virtio/devices)"
+            "whether {name} takes free memory away is unknown (no /sys/bus/virtio/devices)"
         )),
     })
 }
@@ -474,7 +474,7 @@ pub(crate) fn debug_kernel(snapshot: &SystemSnapshot) -> Checked {
         Ok(config) => config,
         Err(error) => {
             let reason = format!(
-                "how this kernel was built is not told ({}: {error}); lock debugging is off",
+                "how this kernel was built is unknown ({}: {error}); lock debugging is off",
                 path.display()
             );
             return Ok(CheckResult::unknown(reason));

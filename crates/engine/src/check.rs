@@ -344,7 +344,7 @@ fn cycles(dataset: &Dataset, state: &DatasetState, phase: &Phase) -> Result<(), 
             cycle_calls(phase)?;
             cycle_numbers(dataset, state, phase, cycle)?;
             SiblingNames::new(dataset).map_err(|error| {
-                (error.to_string(), "names beside those of the files have 15 bytes")
+                (error.to_string(), "names next to those of the files have 15 bytes")
             })?;
             cycle.disturb.as_ref().map_or(Ok(()), |disturb| second_load(cycle, disturb))
         }

@@ -53,7 +53,7 @@ impl<R: BufRead> Answers<R> {
             else {
                 self.passed_over_bytes += line.len() as u64;
                 if self.passed_over_bytes > PASSED_OVER_MAX_BYTES {
-                    return Err(invalid("the host prints more than 1 MiB that nobody asked for"));
+                    return Err(invalid("the host prints more than 1 MiB that was not asked for"));
                 }
                 continue;
             };
@@ -147,6 +147,6 @@ mod tests {
         let long = format!("T version {}\n", "x".repeat(20_000));
         assert!(read(long.as_bytes()).unwrap_err().contains("more than 16 KiB in one line"));
         let lines = "x\n".repeat(1 << 20);
-        assert!(read(lines.as_bytes()).unwrap_err().contains("1 MiB that nobody asked for"));
+        assert!(read(lines.as_bytes()).unwrap_err().contains("1 MiB that was not asked for"));
     }
 }

@@ -103,7 +103,7 @@ impl Ending {
             }
             Self::PermissionDenied { reason } => format!(
                 "{}; a key or an agent is needed: `ssh -o BatchMode=yes {host} true` has to work",
-                with("nobody is let in without a password", reason)
+                with("no one is let in without a password", reason)
             ),
             Self::HostKey { reason } => format!(
                 "{}; `ssh {host}` by hand shows its key",

@@ -116,7 +116,7 @@ fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
         Origin::Own { path } => {
             let what = if source.archive.is_some() { "archive" } else { "tree" };
             let text = format!(
-                "workload {name:?}: the {what} {} is yours ({} {}, {}); nobody else has it, and \
+                "workload {name:?}: the {what} {} is yours ({} {}, {}); no one else has it, and \
                  --scale leaves it as it is",
                 path.display(),
                 source.contents.files,

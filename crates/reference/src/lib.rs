@@ -87,7 +87,7 @@ const KNOWN: &[Known] = &[
     },
     Known {
         year: 2010,
-        title: "SSD and ext4: journal modes, beside a hard disk (2010)",
+        title: "SSD and ext4: journal modes, next to a hard disk (2010)",
         experiment: "2010-ssd-ext4-journal",
         part: None,
         caches: Caches::ColdStart,

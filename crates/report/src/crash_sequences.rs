@@ -54,7 +54,7 @@ pub(crate) fn sequence_tables(
                 could be mounted as before. Fsync broken: sequences with a state in which something \
                 is missing that fsync, fdatasync, msync or sync had reported; more than 0 on an \
                 honest disk is a bug. Custom not kept: sequences with a state in which something \
-                is missing that Linux file systems keep and nobody promises. Damaged: sequences \
+                is missing that Linux file systems keep and no one promises. Damaged: sequences \
                 with a state that is not whole, by its check or by what was found.";
     let notes = rows.iter().flat_map(|row| notes(row, cases_most)).collect();
     CampaignTables { above: above(head), grid, notes, read, few_runs: None }

@@ -485,7 +485,7 @@ fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
             format!("a hypervisor took over {} of the machine during a timed phase", percent(share))
         }),
         verdict.limits.foreign_share.map(|share| {
-            format!("other programs had {} more of it beside one contender", percent(share))
+            format!("other programs had {} more of it around one contender", percent(share))
         }),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
@@ -615,5 +615,5 @@ fn second_load(disturb: &Disturb) -> String {
             format!("cycles {}", numbers.join(", "))
         }
     };
-    format!("; beside {when}: {load}")
+    format!("; during {when}: {load}")
 }

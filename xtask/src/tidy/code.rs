@@ -160,14 +160,14 @@ pub fn unfinished(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Path and lines of every file that is compiled into the program, or that nothing reaches.
-fn program_files(tree: &Tree) -> impl Iterator<Item = (&str, Vec<Line>)> {
+pub fn program_files(tree: &Tree) -> impl Iterator<Item = (&str, Vec<Line>)> {
     let reached = modules::reached(tree);
     tree.ending(".rs")
         .filter(move |(path, _)| reached.get(*path) != Some(&true))
         .map(|(path, text)| (path, lines::cut(text)))
 }
 
-fn numbered(lines: &[Line]) -> impl Iterator<Item = (usize, &Line)> {
+pub fn numbered(lines: &[Line]) -> impl Iterator<Item = (usize, &Line)> {
     lines.iter().enumerate().map(|(index, line)| (index + 1, line))
 }
 

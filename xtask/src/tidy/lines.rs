@@ -12,6 +12,8 @@ pub struct Line {
     pub code: String,
     /// The text of comments on this line, doc comments included.
     pub comment: String,
+    /// The contents of literals on this line, numbers left out.
+    pub text: String,
     /// The line lies inside a string literal that spans lines, or touches a raw string.
     pub in_text: bool,
     /// The line belongs to an item under `#[cfg(test)]` or `#[test]`.
@@ -21,6 +23,7 @@ pub struct Line {
 /// Cuts `source` into lines and marks those of tests.
 pub fn cut(source: &str) -> Vec<Line> {
     let mut lines = vec![Line::default()];
+    let mut texts: Vec<(usize, &str)> = Vec::new();
     let mut rest = source;
     for token in tokenize(source, FrontmatterAllowed::No) {
         let (text, after) = rest.split_at(token.len as usize);
@@ -33,6 +36,9 @@ pub fn cut(source: &str) -> Vec<Line> {
             }
             TokenKind::Literal { kind, .. } if !is_number(kind) => {
                 let first = lines.len() - 1;
+                for (number, piece) in text.split('\n').enumerate() {
+                    texts.push((first + number, piece));
+                }
                 let quotes = format!("\"{}\"", "\n".repeat(text.matches('\n').count()));
                 push(&mut lines, &quotes, |line| &mut line.code);
                 let in_text = is_raw(kind) || lines.len() > first + 1;
@@ -41,6 +47,7 @@ pub fn cut(source: &str) -> Vec<Line> {
             _ => push(&mut lines, text, |line| &mut line.code),
         }
     }
+    texts.into_iter().for_each(|(line, text)| lines[line].text.push_str(text));
     if source.is_empty() || source.ends_with('\n') {
         lines.pop();
     }

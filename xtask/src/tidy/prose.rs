@@ -1,6 +1,7 @@
 //! Rules about text: the changelog's form, links that lead nowhere, paths of one machine, plain
 //! words, and how many of them there are.
 
+use super::code;
 use super::tree::{Finding, Tree, join, parent};
 
 const CHANGELOG: &str = "CHANGELOG.md";
@@ -125,6 +126,31 @@ const NOT_PLAIN: &[(&str, &str)] = &[
     ("what it comes to", "name the sum or the figure"),
 ];
 
+/// What is read by users alone: their comments are the text of `--help`.
+const HELP: &str = "crates/cli/src/args";
+/// What is for developers alone.
+const FOR_DEVELOPERS: &[&str] = &["crates/fuzz/", "crates/testkit/", "xtask/"];
+
+/// What the program says is in plain English: its sentences, and its help.
+pub fn plain_sentences(tree: &Tree) -> Vec<Finding> {
+    let is_ours = |path: &str| !FOR_DEVELOPERS.iter().any(|place| path.starts_with(place));
+    let mut findings = Vec::new();
+    for (path, lines) in code::program_files(tree).filter(|(path, _)| is_ours(path)) {
+        for (number, line) in code::numbered(&lines).filter(|(_, line)| !line.in_test) {
+            let comment = if path.starts_with(HELP) { line.comment.as_str() } else { "" };
+            let said = format!("{} {comment}", line.text).to_lowercase();
+            // A name is no sentence.
+            let is_sentence = said.split_whitespace().nth(1).is_some();
+            let found = NOT_PLAIN.iter().find(|(words, _)| is_sentence && has_words(&said, words));
+            if let Some((words, remedy)) = found {
+                let text = format!("`{words}` is no plain English here; {remedy}");
+                findings.push(Finding::new(path, number, text));
+            }
+        }
+    }
+    findings
+}
+
 /// The documentation is in plain English.
 pub fn plain_words(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -144,9 +170,13 @@ pub fn plain_words(tree: &Tree) -> Vec<Finding> {
 fn has_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         let before = text[..at].chars().next_back();
-        let after = text[at + words.len()..].chars().next();
+        let (_, behind) = text.split_at(at + words.len());
+        let after = behind.chars().next();
+        let is_distinguished = words.ends_with(" told")
+            && [" apart", " from"].iter().any(|end| behind.starts_with(end));
         // Of a quotation, which speaks of the word.
-        !before.is_some_and(|c| c.is_alphanumeric() || "\"-".contains(c))
+        !is_distinguished
+            && !before.is_some_and(|c| c.is_alphanumeric() || "\"-{".contains(c))
             && !after.is_some_and(char::is_alphanumeric)
     })
 }
@@ -237,6 +267,19 @@ mod tests {
         for path in ["docs/examples/a.md", CHANGELOG] {
             assert_eq!(check(plain_words, &[(path, text)]), NONE);
         }
+    }
+
+    #[test]
+    fn plain_sentences_of_messages_and_help() {
+        let text = "//! Nobody reads this.\nconst A: &str = \"it is told so\";\n\
+                    const B: &str = \"beside\";\nlet nobody = format!(\"{beside} of {}\");\n\
+                    const C: &str = \"x is told from y; \\\n  nobody else has it\";\n\
+                    #[cfg(test)]\nmod tests {\n const D: &str = \"a beside b\";\n}\n";
+        let of_help = "//! Help.\n/// What lies beside it.\nstruct Args;\n";
+        assert_eq!(check(plain_sentences, &[("crates/a/src/lib.rs", text)]), [2, 6]);
+        assert_eq!(check(plain_sentences, &[("crates/fuzz/src/lib.rs", text)]), NONE);
+        assert_eq!(check(plain_sentences, &[("crates/cli/src/args/a.rs", of_help)]), [2]);
+        assert_eq!(check(plain_sentences, &[("crates/cli/src/a.rs", of_help)]), NONE);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct FleetRunArgs {
     pub experiment: Option<String>,
     /// Hosts, separated by commas, or a file with one on each line.
     ///
-    /// As ssh is told of them: a name, ann@name, or a name of ssh_config(5). A value with a slash
+    /// As for ssh: a name, ann@name, or a name of ssh_config(5). A value with a slash
     /// is a file, and so is the name of a file that is there; from # on a line is a comment.
     #[arg(long, value_name = "LIST|FILE")]
     pub hosts: String,

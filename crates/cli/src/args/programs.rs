@@ -20,7 +20,7 @@ pub enum ProgramsCommand {
     Delete(ProgramsDeleteArgs),
 }
 
-/// An architecture of Debian whose programs this machine can start beside its own.
+/// An architecture of Debian whose programs this machine can start besides its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Architecture {
     /// 32-bit x86.

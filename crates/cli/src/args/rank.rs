@@ -22,7 +22,7 @@ pub struct RankArgs {
     /// (SLURM_LAUNCH_NODE_IPADDR).
     #[arg(long, value_name = "HOST:PORT")]
     pub rendezvous: Option<String>,
-    /// File with the secret, which nobody else may read.
+    /// File with the secret, which no one else may read.
     ///
     /// Without it: FSARENA_SECRET_FILE, else the secret itself in FSARENA_SECRET.
     #[arg(long, value_name = "FILE")]

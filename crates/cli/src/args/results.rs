@@ -144,7 +144,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub require_decision: bool,
     /// Exit codes for `git bisect run`: 1 if anything is SLOWER (125 if that was the machine: more
-    /// time, the same CPU time, and other programs beside it), 125 if anything else is UNDECIDED,
+    /// time, the same CPU time, and other programs around it), 125 if anything else is UNDECIDED,
     /// 128 on an error, else 0.
     #[arg(long, conflicts_with_all = ["fail_on", "require_decision"])]
     pub bisect: bool,

@@ -102,7 +102,7 @@ pub struct RunArgs {
     ///
     /// An age is then made once for each file system, with its options, kernel, tools, name and
     /// size of device; later trials, of this RUN and others, write the kept image to the device.
-    /// Nobody else may be able to write to the directory. What discards, is prepared by --ssd or
+    /// No one else may be able to write to the directory. What discards, is prepared by --ssd or
     /// has several devices is always aged anew.
     #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
     pub age_images: Option<PathBuf>,
@@ -158,7 +158,7 @@ pub struct RunArgs {
     pub rendezvous_limit: Option<String>,
     /// File with the secret of the ranks.
     ///
-    /// Nobody else may read it. Without it: FSARENA_SECRET_FILE, else the secret itself in
+    /// No one else may read it. Without it: FSARENA_SECRET_FILE, else the secret itself in
     /// FSARENA_SECRET, else a new file for this RUN.
     #[arg(long, value_name = "FILE", help_heading = WHERE, hide_short_help = true,
           requires = "rendezvous")]

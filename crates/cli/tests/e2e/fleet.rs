@@ -152,7 +152,7 @@ fn machines_are_set_side_by_side_as_in_2008() {
     let ran = fleet.env.run(&[&all[..], &more].concat()).good();
     let ran = ran
         .says(&["64-bit / 32-bit, as table 3: ratios of medians", "(1) / (2)", "As in 2008"])
-        .says(&["`fsarena reference 2008` sets the article beside them"]);
+        .says(&["`fsarena reference 2008` sets the article next to them"]);
     assert!(!ran.stdout.contains("Intel / AMD"), "one processor: {}", ran.stdout);
     let ran = fleet.env.run(&["reference", "2008"]).good();
     ran.says(&["Table 3: 64-bit / 32-bit on tmpfs", "64-bit / 32-bit, as table 3"]);
@@ -197,7 +197,7 @@ fn hosts_that_are_not_ready() {
     let ssh = format!("ssh -F '{other}'");
     let all = ["fleet", "run", "--ssh", &ssh, "--hosts", "fh1", "--remote-program", PROGRAM];
     let ran = fleet.env.run(&all).code(1);
-    ran.says(&["fh1: nobody is let in without a password", "Permission denied (publickey"]);
+    ran.says(&["fh1: no one is let in without a password", "Permission denied (publickey"]);
     let all = ["fleet", "run", "--ssh", "/nonexistent/ssh", "--hosts", "fh1"];
     fleet.env.run(&all).refused(2, &["--ssh: /nonexistent/ssh: No such file", "name an ssh"]);
     assert!(!fleet.env.db().exists(), "something was recorded");

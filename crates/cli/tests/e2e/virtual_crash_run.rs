@@ -62,7 +62,7 @@ fn virtual_crash_run_goes_on_where_it_was_stopped() {
 
 /// The table beside speed in text, Markdown and the page, where the chart is too.
 fn shown(guests: &Guests) {
-    let table = "Crash safety beside speed (dropall)";
+    let table = "Crash safety and speed (dropall)";
     guests.run(&["show", "1"]).good().says(&[table, "synced work"]);
     guests.run(&["export", "1", "--format", "markdown"]).good().says(&[table]);
     let page = guests.env().path("page.html");

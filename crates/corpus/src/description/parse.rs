@@ -121,7 +121,7 @@ impl Description {
             let is_plain = |text: &String| Template::parse(text).is_ok_and(|it| it.is_plain());
             if let Some(odd) = names.templates().iter().find(|text| !is_plain(text)) {
                 let what = format!("{odd:?} is in a tree that is compiled");
-                let remedy = "use letters, digits and . _ - + beside {n} and the like";
+                let remedy = "use letters, digits, . _ - + and placeholders such as {n}";
                 return fault(Some(table), "names", what, remedy);
             }
         }

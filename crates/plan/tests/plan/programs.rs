@@ -283,7 +283,7 @@ fn what_is_to_be_said_of_real_work() {
     all.extend(said(&format!("source = \"other\"\n{SMALL}[\"copy\"]")));
     insta::assert_snapshot!(all.join("\n"), @r#"
     source-elsewhere: workload "w": the source is on another file system, in /srv/our/tree: reading it is in the figures; it is made cold or warm, as the phase is asked to be, for every contender alike; images of devices on the same disk have it do both
-    own-data: workload "w": the tree /srv/our/tree is yours (100 files, 1 MiB); nobody else has it, and --scale leaves it as it is
+    own-data: workload "w": the tree /srv/our/tree is yours (100 files, 1 MiB); no one else has it, and --scale leaves it as it is
     engine-job: workload "w": the engine does copy, with calls of the same kind as the program's and nothing else
     source-elsewhere: workload "w": the source is on another file system, in the directory of images: reading it is in the figures; it is made cold or warm, as the phase is asked to be, for every contender alike; images of devices lie on the same disk, which does both
     "#);

@@ -332,7 +332,7 @@ fn ufs2_is_ufs1(rates: &Rates<'_>) -> Finding {
         holds: Holds::CannotBeTold,
         why: format!(
             "UFS2 ÷ UFS1 is {:.2} to {:.2}, and below 1 in {lower} of {} pairs; without repeats \
-             nobody knows how much of that is chance",
+             no one knows how much of that is chance",
             least(&all),
             most(&all),
             all.len()

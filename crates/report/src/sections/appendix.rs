@@ -344,7 +344,7 @@ fn rule_of_verdicts(within: f64, is_brought_in: bool) -> Markup {
             "side. Values that stand out are marked and kept."
             @if !is_brought_in {
                 " A block is run again only for a reason that is visible without its scores: too "
-                "much of the processors taken by the hypervisor, or by other programs beside one "
+                "much of the processors taken by the hypervisor, or by other programs around one "
                 "contender."
             }
         }

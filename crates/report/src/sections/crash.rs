@@ -1,4 +1,4 @@
-//! Crash safety beside speed: what a power cut leaves of work, in a chart and a table with the rate
+//! Crash safety and speed: what a power cut leaves of work, in a chart and a table with the rate
 //! of the RUN's main phase. The classes of promise have columns of their own and are never added.
 
 use crate::campaign::campaign_tables;
@@ -13,7 +13,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_study::{CrashFigures, CrashRunsView, CrashShare, PhaseRow, PhaseTable};
 use std::collections::BTreeSet;
 
-pub(super) const TITLE: &str = "Crash safety beside speed";
+pub(super) const TITLE: &str = "Crash safety and speed";
 
 /// Values further apart than this are on a logarithmic axis.
 const FAR: f64 = 8.0;

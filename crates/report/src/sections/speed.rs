@@ -109,7 +109,7 @@ pub(crate) const READING: [(&str, &str); 5] = [
 const SAFETY: &str = "Not run: no power was cut in this RUN. Nothing here says what is left after a \
                       crash; a contender may be fast because it promises less. `fsarena crash` \
                       cuts the power of file systems, and a section [crash] of an experiment puts \
-                      that beside the speed.";
+                      that next to the speed.";
 
 fn heat_caption(context: &SectionContext<'_>, view: &HeatView) -> String {
     let asked = if context.run.verdicts.is_some() {
@@ -174,7 +174,7 @@ fn times_caption(context: &SectionContext<'_>, table: &PhaseTable) -> String {
     let reference = question.rows.iter().find(|row| pictures::is_reference(row));
     if let Some(reference) = reference.filter(|_| question.rows.len() > 1) {
         let label = &reference.label;
-        text.push_str(&format!(" The word beside a bar is the verdict against {label}."));
+        text.push_str(&format!(" The word next to a bar is the verdict against {label}."));
     }
     text
 }

@@ -202,6 +202,6 @@ fn print_as_article(runs: &[RunId], db: Option<&Path>) -> Result<()> {
     let text =
         fsarena_report::in_shape_of(&article, &article_phases(&article), &machines, width, style);
     context::print(&format!("\n{text}"))?;
-    say!("`fsarena reference {}` sets the article beside them", article.year);
+    say!("`fsarena reference {}` sets the article next to them", article.year);
     Ok(())
 }

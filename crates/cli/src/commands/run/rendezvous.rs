@@ -189,7 +189,7 @@ impl RendezvousReporter {
                 Event::Arrived(_) => {}
                 Event::Refused { peer, why } => match refusals.fetch_add(1, Ordering::SeqCst) {
                     told if told < REFUSALS_MOST => say!("refused {peer}: {why}"),
-                    REFUSALS_MOST => say!("more are refused, and not told of"),
+                    REFUSALS_MOST => say!("more are refused, and not named"),
                     _ => {}
                 },
             }

@@ -117,7 +117,7 @@ fn a_plan_with_looks_80() {
       - margin 5 %: SAME means a ratio within 0.952 and 1.050
       - budget 30m00s: no block is begun that is not expected to end within it
       - a block is run again where a hypervisor took over 20 % of the machine during
-        a timed phase, or other programs had 20 % more of it beside one contender; 4
+        a timed phase, or other programs had 20 % more of it around one contender; 4
         spare blocks for that
 
     Trials
@@ -159,7 +159,7 @@ fn a_plan_with_a_baseline_and_a_short_budget_100() {
       - budget 30.0 s: no block is begun that is not expected to end within it; the first look is
         expected later, after 40.0 s
       - a block is run again where a hypervisor took over 20 % of the machine during a timed phase, or
-        other programs had 20 % more of it beside one contender; 2 spare blocks for that
+        other programs had 20 % more of it around one contender; 2 spare blocks for that
 
     Trials
     workload     contender  trials    time    time  written  known from
@@ -193,7 +193,7 @@ fn a_plan_of_as_many_as_fit_80() {
       - budget 30.0 s: no block is begun that is not expected to end within it; 4
         blocks are expected to take longer, 40.0 s
       - a block is run again where a hypervisor took over 20 % of the machine during
-        a timed phase, or other programs had 20 % more of it beside one contender; 2
+        a timed phase, or other programs had 20 % more of it around one contender; 2
         spare blocks for that
 
     Trials

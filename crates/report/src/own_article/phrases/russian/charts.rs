@@ -201,7 +201,7 @@ pub(super) const NOTES: &[Template] = &[
         "для каждого повтора новая файловая система, а не прежняя, смонтированная заново",
     ),
     (
-        "sync and the draining of the device are measured beside the time of the article",
+        "sync and the draining of the device are measured next to the time of the article",
         "рядом со временем статьи измеряются sync и запись из кэша устройства",
     ),
     (

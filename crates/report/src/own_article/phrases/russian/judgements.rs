@@ -65,7 +65,7 @@ pub(super) const WHYS: &[Template] = &[
         "с ними ÷ без них, 50\u{a0}000 маленьких файлов: запись {#}; удаление {#}; чтение {#}",
     ),
     (
-        "UFS2 ÷ UFS1 is {} to {}, and below 1 in {} of {} pairs; without repeats nobody knows how much \
+        "UFS2 ÷ UFS1 is {} to {}, and below 1 in {} of {} pairs; without repeats no one knows how much \
          of that is chance",
         "UFS2 ÷ UFS1 от {} до {}, меньше 1 в {} парах из {}; без повторов неизвестно, сколько в этом \
          случайного",

@@ -115,7 +115,7 @@ const TITLES: &[Template] = &[
     ),
     ("a ports tree of {files} unpacked", "дерево портов ({files}): распаковка"),
     (
-        "{files} of 0 to 250 KiB updated every 300 s, the third time beside a second load",
+        "{files} of 0 to 250 KiB updated every 300 s, the third time with a second load",
         "{files} до 250 КиБ, обновление каждые 300 с, в третий раз рядом со второй нагрузкой",
     ),
     (

@@ -214,6 +214,6 @@ fn the_list() {
     2005  FreeBSD 6 and AMD64: tests of file operations (2005)
     2007  Study of UFS performance: sizes of block and fragment (2007)
     2008  All against all: 32 and 64 bits, AMD and Intel, tmpfs and ext3 (2008)
-    2010  SSD and ext4: journal modes, beside a hard disk (2010)
+    2010  SSD and ext4: journal modes, next to a hard disk (2010)
     ");
 }
